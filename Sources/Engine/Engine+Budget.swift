@@ -31,7 +31,7 @@ extension Engine {
             terms = self.stricter(terms, instance, row, tuned: tuned, at: self.time)
         }
         if self.catalogue[kind].isShared {
-            let measure = self.registry[self.registry[instance].host].budgetInterval
+            let measure = self.registry[self.registry[instance].host].coldFields.budgetInterval
             if measure != 0 { terms = terms.measured(in: Interval(milliseconds: Int64(measure))) }
         } else if row.firstLimit < terms.limit,
             terms.window.start == self.schedule[cold: instance].firstWindow
@@ -177,7 +177,7 @@ extension Engine {
         }
         // A host that never tells of views may still have them: no views there does not mean an unseen widget.
         if !isBound, self.registry[self.registry[instance].host].tellsVisibility {
-            row.rate.take(views: row.views, in: self.catalogue[kind].bare.windowLength)
+            row.rate.takeViews(row.views, in: self.catalogue[kind].bare.windowLength)
         }
         row.views = 0
         row.granted = 0
@@ -235,10 +235,12 @@ extension Engine {
             self.schedule[instance].budget.carryOver(from: old, to: new, at: self.time)
         case (false, true):
             self.schedule[instance].budget.carryOver(from: old, to: new, at: self.time)
-            self.registry[host].budget.tighten(to: self.schedule[instance].budget)
-            if !new.isUnlimited { self.registry[host].budgetInterval = UInt32(clamping: new.measure.milliseconds) }
+            self.registry[host].coldFields.budget.tighten(to: self.schedule[instance].budget)
+            if !new.isUnlimited {
+                self.registry[host].coldFields.budgetInterval = UInt32(clamping: new.measure.milliseconds)
+            }
         case (true, false):
-            var shared = self.registry[host].budget
+            var shared = self.registry[host].coldFields.budget
             shared.carryOver(from: old, to: new, at: self.time)
             self.schedule[instance].budget.tighten(to: shared)
         }
@@ -313,7 +315,7 @@ extension Engine {
     @inline(__always)
     private func budget(of instance: InstanceNumber, _ row: RestingRow) -> ReloadBudget {
         let owner = self.registry[instance]
-        return self.catalogue[owner.kind].isShared ? self.registry[owner.host].budget : row.budget
+        return self.catalogue[owner.kind].isShared ? self.registry[owner.host].coldFields.budget : row.budget
     }
 
     /// The first instant at which the strict rule lets a reload be charged: fewer than the limit in 24 hours.
@@ -329,7 +331,11 @@ extension Engine {
         guard self.catalogue[self.registry[instance].kind].isShared else {
             return self.schedule[instance].budget.charge(at: self.time, isPush: isPush, terms: terms)
         }
-        self.registry[self.registry[instance].host].budget.charge(at: self.time, isPush: isPush, terms: terms)
+        self.registry[self.registry[instance].host].coldFields.budget.charge(
+            at: self.time,
+            isPush: isPush,
+            terms: terms
+        )
         self.noteShared(instance, terms)
     }
 
@@ -340,14 +346,16 @@ extension Engine {
         guard self.catalogue[self.registry[instance].kind].isShared else {
             return self.schedule[instance].budget.book(at: self.time, isPush: isPush, terms: terms)
         }
-        self.registry[self.registry[instance].host].budget.book(at: self.time, isPush: isPush, terms: terms)
+        self.registry[self.registry[instance].host].coldFields.budget.book(at: self.time, isPush: isPush, terms: terms)
         self.noteShared(instance, terms)
     }
 
     /// Notes the pace by which a shared budget was just charged, and the reload on the instance's own.
     private mutating func noteShared(_ instance: InstanceNumber, _ terms: BudgetTerms) {
         if !terms.isUnlimited {
-            self.registry[self.registry[instance].host].budgetInterval = UInt32(clamping: terms.interval.milliseconds)
+            self.registry[self.registry[instance].host].coldFields.budgetInterval = UInt32(
+                clamping: terms.interval.milliseconds
+            )
         }
         self.schedule[instance].budget.noteExempt(at: self.time)
     }
@@ -362,7 +370,7 @@ extension Engine {
             return
         }
         let host = self.registry[instance].host
-        guard self.registry[host].budget.refund(in: window, isPush: isPush) else { return }
+        guard self.registry[host].coldFields.budget.refund(in: window, isPush: isPush) else { return }
         for sibling in self.registry.instances(of: host) where sibling != instance && self.registry[sibling].isLive {
             self.decideIfWaiting(sibling)
         }

@@ -17,7 +17,7 @@ extension Engine {
                 isWhole = false
                 break
             }
-            guard let entry = self.ledger.decision(number) else {
+            guard let entry = self.ledger.decisions[number] else {
                 // It was evicted: only where one that is kept was made before that day, it was of the time before, too.
                 isWhole = self.ledger.keepsDecisions(since: from)
                 break
@@ -38,7 +38,7 @@ extension Engine {
 
     /// The rest of the allowance after each reload of the present window, counted back from the rest now.
     private func leftAfter(_ issued: [Ledger.Decision], _ instance: InstanceNumber) -> [DayLedger.Entry] {
-        let use = self.use(of: instance)
+        let use = self.budgetUse(of: instance)
         var charged = use.charged
         var entries: [DayLedger.Entry] = []
         for entry in issued {

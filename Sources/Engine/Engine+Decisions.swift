@@ -48,7 +48,9 @@ extension Engine {
     private mutating func noteWaitingPolicy(_ instance: InstanceNumber, unless known: DecisionReason?) {
         guard self.schedule[active: instance].waiting.contains(.policy) else { return }
         let wait = self.wait(of: .policy, instance)
-        if wait.reason != known { self.note(instance, .deferred, wait.reason, cause: .policy, until: wait.until) }
+        if wait.reason != known {
+            self.noteDecision(instance, .deferred, wait.reason, cause: .policy, until: wait.until)
+        }
     }
 
     /// The timeline's next request is due; where the instance is hidden, or its host is in low power, the reload is held.
@@ -105,9 +107,9 @@ extension Engine {
     func exemption(of instance: InstanceNumber, waiting: ReloadCauses) -> Exemption? {
         let host = self.registry[instance].host
         if self.registry[host].exemptUntil > self.time {
-            if self.registry[host].foregroundUntil > self.time { return .appForeground }
+            if self.registry[host].coldFields.foregroundUntil > self.time { return .appForeground }
             for session in HostSession.allCases
-            where self.registry[host].sessionsUntil[Int(session.rawValue)] > self.time {
+            where self.registry[host].coldFields.sessionsUntil[Int(session.rawValue)] > self.time {
                 return session.exemption
             }
         }
@@ -159,7 +161,7 @@ extension Engine {
     }
 
     /// Notes a decision about an instance.
-    mutating func note(
+    mutating func noteDecision(
         _ instance: InstanceNumber,
         _ outcome: PushOutcome,
         _ reason: DecisionReason,

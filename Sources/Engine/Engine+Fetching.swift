@@ -43,14 +43,7 @@ extension Engine {
 
     private func priority(of row: Reloads.Reload) -> Priority {
         guard row.causes.isSubset(of: ReloadCauses(.push)) else { return .high }
-        var urgent = Priority.low
-        var slot = row.pushes.head
-        while !slot.isNone {
-            let priority = self.reloads[slot].priority
-            if priority.rawValue > urgent.rawValue { urgent = priority }
-            slot = self.reloads[slot].next
-        }
-        return urgent
+        return self.reloads.highestPriority(in: row.pushes) ?? .low
     }
 
     /// The digest of an instance's shown timeline; nil if its configuration has changed since the reload, or if it has

@@ -9,8 +9,8 @@ extension Engine {
     ///   - least: With fewer decisions than this, none are returned.
     ///   - limit: The most decisions.
     package func decisions(from number: UInt64, atLeast least: Int, limit: Int) -> FiledDecisions {
-        let first = max(number, self.ledger.oldestDecision)
-        let count = self.ledger.decisionCount
+        let first = max(number, self.ledger.decisions.oldest)
+        let count = self.ledger.decisions.count
         var filed = FiledDecisions(first: first, count: count)
         // A small ring is read sooner, before it drops the wanted decisions.
         let enough = max(1, min(least, self.ledger.decisions.capacity / 4))
@@ -25,7 +25,7 @@ extension Engine {
             let places = max(0, end - Self.filedAhead)..<end
             entries.removeAll(keepingCapacity: true)
             for place in places {
-                guard let entry = self.ledger.decision(first + UInt64(place)) else { return filed }
+                guard let entry = self.ledger.decisions[first + UInt64(place)] else { return filed }
                 entries.append(entry)
             }
             self.prefetchAddresses(of: entries)
@@ -68,5 +68,5 @@ extension Engine {
     private static let filedLookedMax = 1000
 
     /// The number of the oldest decision that is kept here; ``decisionCount`` if none is.
-    package var oldestDecision: UInt64 { self.ledger.oldestDecision }
+    package var oldestDecision: UInt64 { self.ledger.decisions.oldest }
 }

@@ -199,7 +199,7 @@ extension Engine {
     private func decisions(of instance: InstanceNumber, _ limit: Int) -> (views: [DecisionView], earlier: UInt64?) {
         var views: [DecisionView] = []
         var number = self.schedule[instance].lastDecision
-        while views.count < limit, let entry = self.ledger.decision(number), entry.instance == instance {
+        while views.count < limit, let entry = self.ledger.decisions[number], entry.instance == instance {
             views.append(entry.view)
             number = entry.previous
         }

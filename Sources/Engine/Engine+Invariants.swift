@@ -1,4 +1,5 @@
 import IntentMatching
+import Storage
 import Timelines
 import WidgetModel
 
@@ -11,7 +12,7 @@ extension Engine {
     /// that have yet to fire are not armed.
     package func checkInvariants() -> [String] {
         var faults: [String] = []
-        let slots = self.ledger.usedNumbers()
+        let slots = self.ledger.pushes.rows.usedNumbers()
         var held = Held(rows: (slots.last?.index ?? 0) + 1, apps: self.catalogue.apps.count)
         for host in self.registry.sortedHosts() { self.check(host: host, &held, &faults) }
         for push in slots { self.check(push: push, held, &faults) }
@@ -159,11 +160,9 @@ extension Engine {
         faults += self.reloads.checkInvariants(of: list, instance).map { "\(name): \($0)" }
         self.reloads.forEach(in: list) { reload in
             held.reloads += 1
-            var slot = reload.pushes.head
-            while !slot.isNone {
-                held.issued[self.reloads[slot].push.index] += 1
+            self.reloads.forEach(in: reload.pushes) {
+                held.issued[$1.push.index] += 1
                 held.nodes += 1
-                slot = self.reloads[slot].next
             }
         }
     }

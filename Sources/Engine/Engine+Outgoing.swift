@@ -43,21 +43,16 @@ extension Engine {
         let isControl = self.registry[particulars: instance].controlToken != nil
         guard let token = self.token(of: instance) else { return nil }
         let row = self.reloads[reload]
-        var priority: Priority?
         var collapseID: [UInt8] = []
         var mayWait = !row.causes.isSubset(of: ReloadCauses(.push))
-        var slot = row.pushes.head
-        while !slot.isNone {
-            let node = self.reloads[slot]
-            if node.priority.rawValue > priority?.rawValue ?? 0 { priority = node.priority }
+        self.reloads.forEach(in: row.pushes) { cause, node in
             mayWait = mayWait || node.expiresAt > row.issuedAt
-            if slot == row.primary { collapseID = self.ledger.collapseID(of: node.push) }
-            slot = node.next
+            if cause == row.primary { collapseID = self.ledger.pushes.collapseID(of: node.push) }
         }
         return OutgoingPush(
             token: token,
             isControl: isControl,
-            priority: priority,
+            priority: self.reloads.highestPriority(in: row.pushes),
             collapseID: collapseID.isEmpty ? nil : CollapseID(bytes: collapseID),
             expiresAt: row.expiresAt,
             mayWait: mayWait

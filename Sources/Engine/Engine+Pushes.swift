@@ -198,11 +198,11 @@ extension Engine {
     private mutating func match(_ push: IncomingPush, _ instance: InstanceNumber, mayJoin: Bool) {
         if let digest = push.digest, self.shows(instance, digest) {
             self.ledger.countMatch(of: push.row, as: .unchanged)
-            return self.note(instance, .unchanged, .sameDigest, push: push.id)
+            return self.noteDecision(instance, .unchanged, .sameDigest, push: push.id)
         }
         if push.isOnce, !self.conforms(push, instance) {
             self.ledger.countMatch(of: push.row, as: .expired)
-            return self.note(instance, .expired, .expiration, push: push.id)
+            return self.noteDecision(instance, .expired, .expiration, push: push.id)
         }
         let joined =
             mayJoin && !self.ledger.hasPausedSenders && self.schedule.isJoined(instance, by: push, now: self.time)
@@ -214,9 +214,14 @@ extension Engine {
         }
         let reloads = self.schedule[active: instance].outstanding.last
         self.decide(instance, isOnce: push.isOnce)
+        self.noteDeferred(push, instance, unlessAfter: reloads)
+    }
+
+    /// Notes that a push waits, unless it goes with a reload that was issued after another one.
+    mutating func noteDeferred(_ push: IncomingPush, _ instance: InstanceNumber, unlessAfter last: ReloadNumber) {
         if push.notBefore > self.time {
-            self.note(instance, .deferred, .notBefore, push: push.id, until: push.notBefore)
-        } else if self.schedule[active: instance].outstanding.last == reloads {
+            self.noteDecision(instance, .deferred, .notBefore, push: push.id, until: push.notBefore)
+        } else if self.schedule[active: instance].outstanding.last == last {
             self.noteWaiting(push, instance)
         }
     }
@@ -224,6 +229,6 @@ extension Engine {
     /// Notes that a push waits for what its instance waits for.
     private mutating func noteWaiting(_ push: IncomingPush, _ instance: InstanceNumber) {
         let reason = push.priority == .low ? .waitsForAnother : self.schedule[active: instance].reason
-        self.note(instance, .deferred, reason, push: push.id, until: self.schedule[active: instance].decidesAt)
+        self.noteDecision(instance, .deferred, reason, push: push.id, until: self.schedule[active: instance].decidesAt)
     }
 }

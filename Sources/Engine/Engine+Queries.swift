@@ -10,9 +10,9 @@ extension Engine {
     ///   - team: Their sender's team; nil for all teams, as for operators.
     ///   - lookedMax: The most waiting instances of a push to look at for their reasons; 0 for no reasons.
     package func push(_ id: PushID, team: TeamID? = nil, lookedMax: Int = 0) -> [PushView] {
-        guard let team else { return self.views(of: self.ledger.pushes(with: id), lookedMax) }
+        guard let team else { return self.views(of: self.ledger.pushes.find(id), lookedMax) }
         guard let number = self.catalogue.findTeam(team.rawValue) else { return [] }
-        return self.views(of: self.ledger.pushes(with: id, of: number), lookedMax)
+        return self.views(of: self.ledger.pushes.find(id, team: number), lookedMax)
     }
 
     private func views(of pushes: [PushNumber], _ lookedMax: Int) -> [PushView] {

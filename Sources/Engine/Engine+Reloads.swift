@@ -67,7 +67,14 @@ extension Engine {
             digest: details,
             collateral: payment.collateral
         )
-        self.note(instance, .issued, payment.reason, cause: causes.first, push: push, exemption: payment.exemption)
+        self.noteDecision(
+            instance,
+            .issued,
+            payment.reason,
+            cause: causes.first,
+            push: push,
+            exemption: payment.exemption
+        )
         self.book(row)
         self.counters.reloadsIssued += 1
         var bits = causes.rawValue
@@ -284,16 +291,16 @@ extension Engine {
                 self.registry.setConfirmedBy(of: instance, row.position)
             }
             let outcome = row.exemption == nil ? PushOutcome.reloaded : .exempt
-            self.note(instance, outcome, .acknowledged, cause: cause, push: row.push, exemption: row.exemption)
+            self.noteDecision(instance, outcome, .acknowledged, cause: cause, push: row.push, exemption: row.exemption)
         case .failed(_, let reason):
-            self.note(instance, .failed, reason, cause: cause, push: row.push, exemption: row.exemption)
+            self.noteDecision(instance, .failed, reason, cause: cause, push: row.push, exemption: row.exemption)
             // The content is not what it should be: the timeline's policy asks anew, as it would have later.
             if !row.causes.isDisjoint(with: .lasting) {
                 let retry = self.time + Self.retryInterval
                 self.schedule[instance].timelineDue = min(self.schedule[instance].timelineDue, retry)
             }
         case .removed(let reason):
-            self.note(instance, .removed, reason, cause: cause, push: row.push, exemption: row.exemption)
+            self.noteDecision(instance, .removed, reason, cause: cause, push: row.push, exemption: row.exemption)
         }
         self.settle(instance, shownUpTo: shown)
     }
@@ -301,11 +308,9 @@ extension Engine {
     /// When the oldest push that a reload serves was accepted; nil if it serves none.
     private func oldestPush(of row: Reloads.Reload) -> Instant? {
         var oldest: Instant?
-        var slot = row.pushes.head
-        while !slot.isNone {
-            let acceptedAt = self.ledger[self.reloads[slot].push].acceptedAt
+        self.reloads.forEach(in: row.pushes) { _, node in
+            let acceptedAt = self.ledger[node.push].acceptedAt
             oldest = min(oldest ?? acceptedAt, acceptedAt)
-            slot = self.reloads[slot].next
         }
         return oldest
     }

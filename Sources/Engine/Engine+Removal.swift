@@ -49,8 +49,8 @@ extension Engine {
     /// Ends the states that a host signalled of itself.
     mutating func forgetSignals(of host: HostNumber) {
         self.registry[host].exemptUntil = .distantPast
-        self.registry[host].foregroundUntil = .distantPast
-        self.registry[host].sessionsUntil = InlineArray(repeating: .distantPast)
+        self.registry[host].coldFields.foregroundUntil = .distantPast
+        self.registry[host].coldFields.sessionsUntil = InlineArray(repeating: .distantPast)
         self.registry[host].isInStandBy = false
         self.registry[host].isInLowPower = false
     }
@@ -64,7 +64,7 @@ extension Engine {
         var slot = self.schedule[active: instance].pending.head
         while !slot.isNone {
             let push = self.reloads[slot].push
-            self.note(instance, .removed, reason, push: self.ledger[push].id)
+            self.noteDecision(instance, .removed, reason, push: self.ledger[push].id)
             self.ledger.moveOutcome(of: push, from: .deferred, to: .removed, at: self.time)
             slot = self.reloads[slot].next
         }

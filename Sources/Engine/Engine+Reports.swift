@@ -129,7 +129,7 @@ extension Engine {
     /// - Returns: False if the system has just reloaded it by itself.
     mutating func addRequest(_ instance: InstanceNumber, _ digest: ContentDigest?) -> Bool {
         if self.isCovered(instance) {
-            self.note(instance, .coalesced, .systemChange, cause: .appRequest)
+            self.noteDecision(instance, .coalesced, .systemChange, cause: .appRequest)
             return false
         }
         self.schedule[active: instance].waiting.insert(ReloadCauses(.appRequest))

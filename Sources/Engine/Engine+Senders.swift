@@ -4,22 +4,9 @@ package import WidgetModel
 extension Engine {
     /// The accounts of all senders that have sent something here, in the order of their teams.
     package func senders() -> [SenderView] {
-        (0..<self.ledger.accountCount).compactMap { team -> SenderView? in
-            let account = self.ledger.account(of: TeamNumber(team))
-            // A push to an app is counted by the first partition, and may have cost something here.
-            guard account != Ledger.Account() else { return nil }
-            return SenderView(
-                team: TeamID(self.catalogue.teams[team]),
-                pushes: account.pushes,
-                repeats: account.repeats,
-                matched: account.matched,
-                unchanged: account.unchanged,
-                refused: account.refused,
-                charged: account.charged,
-                exempt: account.exempt,
-                collateral: account.collateral,
-                collateralOver: account.collateralOver
-            )
+        (0..<self.ledger.accounts.accounts.count).compactMap { team -> SenderView? in
+            let counts = self.ledger.accounts[TeamNumber(team)]
+            return counts == SenderCounts() ? nil : SenderView(team: TeamID(self.catalogue.teams[team]), counts: counts)
         }
         .sorted { $0.team.rawValue < $1.team.rawValue }
     }

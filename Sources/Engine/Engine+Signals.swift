@@ -16,7 +16,7 @@ extension Engine {
             let address = InstanceAddress(host: signal.host, instance: id)
             guard let instance = self.registry.liveInstance(address) else { return .unknownInstance }
             self.counters.signals += 1
-            self.note(signal.event, of: instance)
+            self.noteEvent(signal.event, of: instance)
             return .signalled
         }
         if case .entryShown(let reload, let date) = signal.event {
@@ -26,17 +26,18 @@ extension Engine {
             return .signalled
         }
         self.counters.signals += 1
-        self.note(signal.event, on: host)
+        self.noteEvent(signal.event, on: host)
         return .signalled
     }
 
-    private mutating func note(_ event: HostSignal.Event, on host: HostNumber) {
+    private mutating func noteEvent(_ event: HostSignal.Event, on host: HostNumber) {
         let lapses = self.time + HostSignal.lapse
         switch event {
-        case .appForeground: self.registry[host].foregroundUntil = lapses
-        case .appBackground: self.registry[host].foregroundUntil = .distantPast
-        case .sessionStarted(let session): self.registry[host].sessionsUntil[Int(session.rawValue)] = lapses
-        case .sessionEnded(let session): self.registry[host].sessionsUntil[Int(session.rawValue)] = .distantPast
+        case .appForeground: self.registry[host].coldFields.foregroundUntil = lapses
+        case .appBackground: self.registry[host].coldFields.foregroundUntil = .distantPast
+        case .sessionStarted(let session): self.registry[host].coldFields.sessionsUntil[Int(session.rawValue)] = lapses
+        case .sessionEnded(let session):
+            self.registry[host].coldFields.sessionsUntil[Int(session.rawValue)] = .distantPast
         case .systemChange(let change): return self.change(change, on: host)
         case .significantLocationChange: return self.move(host)
         case .standBy(let isOn): self.registry[host].isInStandBy = isOn
@@ -45,9 +46,9 @@ extension Engine {
             if !isOn { self.endLowPower(of: host) }
         case .widgetVisible, .widgetHidden, .appIntent, .animation, .reloaded, .entryShown: return
         }
-        var until = self.registry[host].foregroundUntil
+        var until = self.registry[host].coldFields.foregroundUntil
         for session in HostSession.allCases {
-            until = max(until, self.registry[host].sessionsUntil[Int(session.rawValue)])
+            until = max(until, self.registry[host].coldFields.sessionsUntil[Int(session.rawValue)])
         }
         self.registry[host].exemptUntil = until
         for instance in self.registry.instances(of: host) where self.registry[instance].isLive {
@@ -55,7 +56,7 @@ extension Engine {
         }
     }
 
-    private mutating func note(_ event: HostSignal.Event, of instance: InstanceNumber) {
+    private mutating func noteEvent(_ event: HostSignal.Event, of instance: InstanceNumber) {
         switch event {
         case .widgetVisible: self.see(instance)
         case .widgetHidden:

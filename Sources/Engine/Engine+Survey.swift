@@ -15,7 +15,7 @@ struct BudgetUse {
 extension Engine {
     /// The part of its allowance that an instance has used. Where its window is over and nothing has opened the next,
     /// nothing is used, and the allowance is taken to be the old one.
-    func use(of instance: InstanceNumber) -> BudgetUse {
+    func budgetUse(of instance: InstanceNumber) -> BudgetUse {
         let terms = self.terms(of: instance)
         let isOver = terms.window.end <= self.time
         return BudgetUse(
@@ -56,7 +56,7 @@ extension Engine {
         let active = self.schedule[active: instance]
         if active.isWaiting { kind.waiting += 1 }
         kind.waitingPushes += Int(active.pending.count)
-        let use = self.use(of: instance)
+        let use = self.budgetUse(of: instance)
         guard !use.isUnlimited else {
             kind.unlimited += 1
             return

@@ -121,12 +121,8 @@ extension Engine {
         var priority = Priority.low
         for row in rows {
             if row.causes.contains(.appRequest) { priority = .high }
-            var slot = row.pushes.head
-            while !slot.isNone {
-                let other = self.reloads[slot].priority
-                if other.rawValue > priority.rawValue { priority = other }
-                slot = self.reloads[slot].next
-            }
+            let other = self.reloads.highestPriority(in: row.pushes) ?? .low
+            if other.rawValue > priority.rawValue { priority = other }
         }
         return TokenPush(
             token: token,
@@ -174,7 +170,7 @@ extension Engine {
         for instance in matched {
             if let digest = push.digest, self.shows(instance, digest) {
                 self.ledger.countMatch(of: push.row, as: .unchanged)
-                self.note(instance, .unchanged, .sameDigest, push: push.id)
+                self.noteDecision(instance, .unchanged, .sameDigest, push: push.id)
             } else {
                 waiting.append(instance)
             }
@@ -182,7 +178,7 @@ extension Engine {
         if push.isOnce, !self.conforms(push, oneOf: waiting) {
             for instance in waiting {
                 self.ledger.countMatch(of: push.row, as: .expired)
-                self.note(instance, .expired, .expiration, push: push.id)
+                self.noteDecision(instance, .expired, .expiration, push: push.id)
             }
             return
         }
@@ -191,13 +187,7 @@ extension Engine {
         let reloads = queued.map { self.schedule[active: $0].outstanding.last }
         for instance in queued { self.decide(instance, isOnce: push.isOnce) }
         for (instance, before) in zip(queued, reloads) {
-            if push.notBefore > self.time {
-                self.note(instance, .deferred, .notBefore, push: push.id, until: push.notBefore)
-            } else if self.schedule[active: instance].outstanding.last == before {
-                let active = self.schedule[active: instance]
-                let reason = push.priority == .low ? .waitsForAnother : active.reason
-                self.note(instance, .deferred, reason, push: push.id, until: active.decidesAt)
-            }
+            self.noteDeferred(push, instance, unlessAfter: before)
         }
     }
 

@@ -23,7 +23,7 @@ package struct ServedPush: Hashable, Sendable {
 
 extension Engine {
     /// How many decisions were ever noted: the number of the next one.
-    package var decisionCount: UInt64 { self.ledger.decisionCount }
+    package var decisionCount: UInt64 { self.ledger.decisions.count }
 
     /// The decisions from a number on, in the order in which they were made.
     ///
@@ -38,9 +38,9 @@ extension Engine {
     package func forEachDecision(from number: UInt64, _ body: (TracedDecision) -> Void) -> Int {
         var lost = 0
         var next = number
-        while next < self.ledger.decisionCount {
+        while next < self.ledger.decisions.count {
             defer { next += 1 }
-            guard let entry = self.ledger.decision(next) else {
+            guard let entry = self.ledger.decisions[next] else {
                 lost += 1
                 continue
             }
@@ -65,9 +65,8 @@ extension Engine {
         else { return [] }
         let row = self.reloads[slot]
         var served: [ServedPush] = []
-        var cause = row.pushes.head
-        while !cause.isNone {
-            let push = self.ledger[self.reloads[cause].push]
+        self.reloads.forEach(in: row.pushes) { cause, node in
+            let push = self.ledger[node.push]
             served.append(
                 ServedPush(
                     id: push.id,
@@ -78,7 +77,6 @@ extension Engine {
                     isPrimary: cause == row.primary
                 )
             )
-            cause = self.reloads[cause].next
         }
         return served
     }

@@ -58,7 +58,7 @@ extension Engine {
     private mutating func enqueueWithoutRoom(_ push: IncomingPush, _ instance: InstanceNumber) -> Bool {
         if self.isServed(push, instance) {
             self.ledger.countMatch(of: push.row, as: .coalesced)
-            self.note(instance, .coalesced, .pendingLimit, push: push.id)
+            self.noteDecision(instance, .coalesced, .pendingLimit, push: push.id)
             // The reload's content is as new as this push.
             self.schedule[instance].hasPendingDigest = push.digest != nil
             if let digest = push.digest { self.registry[content: instance].pendingDigest = digest }
@@ -67,7 +67,7 @@ extension Engine {
         guard self.hastens(push, instance) else {
             self.ledger.countMatch(of: push.row, as: .failed)
             self.ledger.countFailure(of: push.row, .pendingLimit)
-            self.note(instance, .failed, .pendingLimit, push: push.id)
+            self.noteDecision(instance, .failed, .pendingLimit, push: push.id)
             return false
         }
         // It makes the reload come sooner, for the one whose place it takes, too.
@@ -139,7 +139,7 @@ extension Engine {
             if self.reloads[slot].collapseTag == push.collapseTag {
                 let other = self.reloads[slot].push
                 if self.ledger[other].team == self.ledger[push.row].team,
-                    self.ledger.collapseID(of: other) == self.ledger.collapseID(of: push.row)
+                    self.ledger.pushes.collapseID(of: other) == self.ledger.pushes.collapseID(of: push.row)
                 {
                     return slot
                 }
@@ -170,7 +170,7 @@ extension Engine {
             self.schedule[active: instance].count(old.priority, -1)
             self.reloads.replace(replaced, with: node)
             self.ledger.moveOutcome(of: old.push, from: .deferred, to: end, at: self.time)
-            self.note(instance, end, reason, push: self.ledger[old.push].id)
+            self.noteDecision(instance, end, reason, push: self.ledger[old.push].id)
             if old.expiresAt <= self.schedule[active: instance].minExpiry { self.refreshExpiry(of: instance) }
         } else {
             self.reloads.append(node, to: &self.schedule[active: instance].pending)
@@ -182,11 +182,7 @@ extension Engine {
     /// Finds the earliest end of a waiting push again. O(waiting).
     mutating func refreshExpiry(of instance: InstanceNumber) {
         var earliest = Instant.distantFuture
-        var slot = self.schedule[active: instance].pending.head
-        while !slot.isNone {
-            earliest = min(earliest, self.reloads[slot].expiresAt)
-            slot = self.reloads[slot].next
-        }
+        self.reloads.forEach(in: self.schedule[active: instance].pending) { earliest = min(earliest, $1.expiresAt) }
         self.schedule[active: instance].minExpiry = earliest
     }
 
@@ -202,7 +198,7 @@ extension Engine {
         self.schedule[active: instance].count(priority, -1)
         let id = self.ledger[push].id
         self.ledger.moveOutcome(of: push, from: .deferred, to: end, at: self.time)
-        self.note(instance, end, reason, push: id)
+        self.noteDecision(instance, end, reason, push: id)
     }
 
     /// Ends the waiting pushes whose time is over. O(waiting).

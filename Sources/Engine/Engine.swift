@@ -107,9 +107,6 @@ package struct Engine: ~Copyable, Sendable {
     /// The settings in force, nil before the first.
     package var settings: EngineSettings? { self.catalogue.settings }
 
-    /// The limits in force.
-    var limits: EngineLimits { self.catalogue.limits }
-
     /// Takes a word into the running hash.
     @inline(__always)
     mutating func combine(_ word: UInt64) {

@@ -57,7 +57,7 @@ package struct SnapshotStart: HistoryStart {
     /// - Throws: ``SnapshotError`` or ``JournalError`` if it cannot be read.
     package func engine(_ id: SnapshotID, among partitions: Int, only host: HostKey? = nil) throws -> Engine {
         var decoder = EngineSnapshotDecoder(partition: id.partition, partitions: partitions, seed: 1, only: host)
-        try self.store.read(id) { try decoder.take($0) }
+        try self.store.read(id) { try decoder.takeFrame($0) }
         let engine = try decoder.finish()
         guard engine.position == id.position else { throw SnapshotError.otherPartition }
         return engine

@@ -40,53 +40,38 @@ extension BudgetPolicy {
     /// Huawei form updates by push: two per card, device and day for a listed app; the excess is dropped there and
     /// counts again "the next day". (Another page of Huawei's gives 5 to 200 by category: make a policy of one's own.)
     package static let huaweiForm: BudgetPolicy = {
-        var policy = BudgetPolicy(
-            name: "huawei-form",
+        var policy = BudgetPolicy.told(
+            "huawei-form",
             source: "https://developer.huawei.com/consumer/cn/doc/harmonyos-guides/push-form-update",
             date: "2026-04-28",
-            rare: 2,
-            typical: 2,
-            frequent: 2
+            allowance: 2
         )
         policy.window = .fixed(length: .day, anchor: .utc)
-        policy.minimumInterval = .zero
-        policy.pushShare = Share(1, of: 1)
-        policy.learning = Learning(factor: Share(1, of: 1), days: 0)
         return policy
     }()
 
     /// TRMNL's webhooks: 12 posts an hour to one private plugin (30 for a paying user), then 429.
     package static let trmnl: BudgetPolicy = {
-        var policy = BudgetPolicy(
-            name: "trmnl",
+        var policy = BudgetPolicy.told(
+            "trmnl",
             source: "https://docs.trmnl.com/go/private-plugins/webhooks",
             date: "2026-11-21",
-            rare: 12,
-            typical: 12,
-            frequent: 12
+            allowance: 12
         )
         policy.window = .fixed(length: .hours(1), anchor: .hostHash)
-        policy.minimumInterval = .zero
-        policy.pushShare = Share(1, of: 1)
-        policy.learning = Learning(factor: Share(1, of: 1), days: 0)
         return policy
     }()
 
     /// Home Assistant's push relay: 500 a day and device, from midnight UTC; errors are not charged.
     package static let homeAssistant: BudgetPolicy = {
-        var policy = BudgetPolicy(
-            name: "home-assistant",
+        var policy = BudgetPolicy.told(
+            "home-assistant",
             source:
                 "https://github.com/home-assistant/companion.home-assistant/blob/master/docs/notifications/details.md",
             date: "2026-11-21",
-            rare: 500,
-            typical: 500,
-            frequent: 500
+            allowance: 500
         )
         policy.window = .fixed(length: .day, anchor: .utc)
-        policy.minimumInterval = .zero
-        policy.pushShare = Share(1, of: 1)
-        policy.learning = Learning(factor: Share(1, of: 1), days: 0)
         policy.scope = .host
         return policy
     }()
@@ -95,21 +80,32 @@ extension BudgetPolicy {
     ///
     /// With B = 499 / 26 = 19 the twentieth at once is the last, and T = 24 h / 480 = 3 min.
     package static let fcmCollapsible: BudgetPolicy = {
-        var policy = BudgetPolicy(
-            name: "fcm-collapsible",
+        var policy = BudgetPolicy.told(
+            "fcm-collapsible",
             source: "https://firebase.google.com/docs/cloud-messaging/throttling-and-quotas",
             date: "2026-11-21",
-            rare: 499,
-            typical: 499,
-            frequent: 499
+            allowance: 499
         )
         policy.burstDivisor = 26
-        policy.minimumInterval = .zero
-        policy.pushShare = Share(1, of: 1)
-        policy.learning = Learning(factor: Share(1, of: 1), days: 0)
         policy.scope = .host
         return policy
     }()
+
+    /// A service's limit of messages: every widget has one number of them, and may use them at any distance.
+    private static func told(_ name: String, source: String, date: String, allowance: Int) -> BudgetPolicy {
+        var policy = BudgetPolicy(
+            name: name,
+            source: source,
+            date: date,
+            rare: allowance,
+            typical: allowance,
+            frequent: allowance
+        )
+        policy.minimumInterval = .zero
+        policy.pushShare = Share(1, of: 1)
+        policy.learning = Learning(factor: Share(1, of: 1), days: 0)
+        return policy
+    }
 
     /// All presets, the default first.
     package static let presets: [BudgetPolicy] = [

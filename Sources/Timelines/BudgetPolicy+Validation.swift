@@ -126,27 +126,15 @@ extension BudgetPolicy {
         writer.write(self.name)
         writer.write(self.source)
         writer.write(self.date)
-        switch self.window {
-        case .fixed(let length, let anchor):
-            writer.write(byte: 0)
-            writer.write(length)
-            writer.write(byte: anchor.rawValue)
-        case .tuned: writer.write(byte: 1)
-        case .none: writer.write(byte: 2)
-        }
-        for number in [self.rare, self.typical, self.frequent, self.burstDivisor] {
-            writer.write(signed: Int64(number))
-        }
+        self.window.encode(into: &writer)
+        for number in [self.rare, self.typical, self.frequent, self.burstDivisor] { number.encode(into: &writer) }
         writer.write(self.minimumInterval)
         writer.write(self.exemptInterval)
-        for share in [self.pushShare, self.learning.factor] {
-            writer.write(signed: Int64(share.numerator))
-            writer.write(signed: Int64(share.denominator))
-        }
-        writer.write(signed: Int64(self.learning.days))
-        writer.write(byte: self.scope.rawValue)
-        writer.write(signed: Int64(self.thinning))
-        writer.write(byte: self.atEnd.rawValue)
+        self.pushShare.encode(into: &writer)
+        self.learning.encode(into: &writer)
+        self.scope.encode(into: &writer)
+        self.thinning.encode(into: &writer)
+        self.atEnd.encode(into: &writer)
         let hasSlot = self.smoothing != Self.usualSmoothing
         let hasFactor = self.lowPower != Self.usualLowPower
         var flags = self.isRolling ? Self.rollingFlag : 0
@@ -154,10 +142,7 @@ extension BudgetPolicy {
         if hasFactor { flags |= Self.lowPowerFlag }
         writer.write(byte: flags)
         if hasSlot { writer.write(self.smoothing) }
-        if hasFactor {
-            writer.write(signed: Int64(self.lowPower.numerator))
-            writer.write(signed: Int64(self.lowPower.denominator))
-        }
+        if hasFactor { self.lowPower.encode(into: &writer) }
     }
 
     /// Reads a policy back; one with ``faults()`` counts as damaged.
@@ -166,46 +151,47 @@ extension BudgetPolicy {
         self.name = try reader.readString()
         self.source = try reader.readString()
         self.date = try reader.readString()
-        switch try reader.readByte() {
-        case 0:
-            let length = try reader.readInterval()
-            guard let anchor = Anchor(rawValue: try reader.readByte()) else {
-                throw .invalid(offset: reader.offset - 1)
-            }
-            self.window = .fixed(length: length, anchor: anchor)
-        case 1: self.window = .tuned
-        case 2: self.window = .none
-        default: throw .invalid(offset: reader.offset - 1)
-        }
-        self.rare = Int(try reader.readSigned())
-        self.typical = Int(try reader.readSigned())
-        self.frequent = Int(try reader.readSigned())
-        self.burstDivisor = Int(try reader.readSigned())
+        self.window = try Window(from: &reader)
+        self.rare = try Int(from: &reader)
+        self.typical = try Int(from: &reader)
+        self.frequent = try Int(from: &reader)
+        self.burstDivisor = try Int(from: &reader)
         self.minimumInterval = try reader.readInterval()
         self.exemptInterval = try reader.readInterval()
-        self.pushShare = Share(Int(try reader.readSigned()), of: Int(try reader.readSigned()))
-        self.learning = Learning(
-            factor: Share(Int(try reader.readSigned()), of: Int(try reader.readSigned()))
-        )
-        self.learning.days = Int(try reader.readSigned())
-        guard let scope = Scope(rawValue: try reader.readByte()) else {
-            throw .invalid(offset: reader.offset - 1)
-        }
-        self.scope = scope
-        self.thinning = Int(try reader.readSigned())
-        guard let atEnd = AtEndReading(rawValue: try reader.readByte()) else {
-            throw .invalid(offset: reader.offset - 1)
-        }
-        self.atEnd = atEnd
+        self.pushShare = try Share(from: &reader)
+        self.learning = try Learning(from: &reader)
+        self.scope = try Scope(from: &reader)
+        self.thinning = try Int(from: &reader)
+        self.atEnd = try AtEndReading(from: &reader)
         let flags = try reader.readByte()
         guard flags & ~(Self.rollingFlag | Self.smoothingFlag | Self.lowPowerFlag) == 0 else {
             throw .invalid(offset: reader.offset - 1)
         }
         self.isRolling = flags & Self.rollingFlag != 0
         if flags & Self.smoothingFlag != 0 { self.smoothing = try reader.readInterval() }
-        if flags & Self.lowPowerFlag != 0 {
-            self.lowPower = Share(Int(try reader.readSigned()), of: Int(try reader.readSigned()))
-        }
+        if flags & Self.lowPowerFlag != 0 { self.lowPower = try Share(from: &reader) }
         guard self.faults().isEmpty else { throw .invalid(offset: start) }
+    }
+}
+
+extension BudgetPolicy.Window: ByteCoded {
+    package func encode(into writer: inout ByteWriter) {
+        switch self {
+        case .fixed(let length, let anchor):
+            writer.write(tag: 0, length)
+            anchor.encode(into: &writer)
+        case .tuned: writer.write(byte: 1)
+        case .none: writer.write(byte: 2)
+        }
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        let start = reader.offset
+        switch try reader.readByte() {
+        case 0: self = .fixed(length: try reader.readInterval(), anchor: try BudgetPolicy.Anchor(from: &reader))
+        case 1: self = .tuned
+        case 2: self = .none
+        default: throw .invalid(offset: start)
+        }
     }
 }

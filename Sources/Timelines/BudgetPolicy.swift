@@ -16,7 +16,7 @@ package struct BudgetPolicy: ByteCoded, Hashable, Sendable {
     }
 
     /// Where a row of fixed windows starts.
-    package enum Anchor: UInt8, Hashable, Sendable {
+    package enum Anchor: UInt8, ByteCoded, Hashable, Sendable {
         /// At a minute that a hash of the host picks.
         case hostHash = 0
         /// At the epoch: days start at midnight UTC.
@@ -24,14 +24,14 @@ package struct BudgetPolicy: ByteCoded, Hashable, Sendable {
     }
 
     /// The owner of a budget. Raw values are part of the on-disk format.
-    package enum Scope: UInt8, Hashable, Sendable {
+    package enum Scope: UInt8, ByteCoded, Hashable, Sendable {
         case instance = 0
         /// One budget that all instances of a host share.
         case host = 1
     }
 
     /// The meaning of `atEnd`. Raw values are part of the on-disk format.
-    package enum AtEndReading: UInt8, Hashable, Sendable {
+    package enum AtEndReading: UInt8, ByteCoded, Hashable, Sendable {
         /// The next timeline is asked for when the date of the last entry has passed ("Keeping a widget up to date").
         case documentation = 0
         /// From when the last entry is shown the reload is *eligible*: it comes at the budget's pace, without the
@@ -40,7 +40,9 @@ package struct BudgetPolicy: ByteCoded, Hashable, Sendable {
     }
 
     /// An exact fraction: a part, or a factor.
-    package struct Share: Hashable, Sendable {
+    package struct Share: FieldCoded, Hashable, Sendable {
+        package static let coding = Fields({ Self($0, of: $1) }, \.numerator, \.denominator)
+
         package var numerator: Int
         package var denominator: Int
 
@@ -66,7 +68,9 @@ package struct BudgetPolicy: ByteCoded, Hashable, Sendable {
     }
 
     /// The more generous first days of a host.
-    package struct Learning: Hashable, Sendable {
+    package struct Learning: FieldCoded, Hashable, Sendable {
+        package static let coding = Fields(Self.init, \.factor, \.days)
+
         /// The factor of the allowance; the result is rounded down. May be above one.
         package var factor = Share(3, of: 2)
         /// For windows that open within this number of days after the host's first registration.

@@ -46,7 +46,7 @@ struct TimerChunks: ~Copyable, Sendable {
     mutating func append(_ id: UInt32, to bucket: inout TimerBucket) {
         let place = Int(bucket.total) % Self.entries
         if place == 0 {
-            let chunk = self.take()
+            let chunk = self.takeChunk()
             if bucket.head == Self.none {
                 bucket.head = chunk
             } else {
@@ -58,7 +58,7 @@ struct TimerChunks: ~Copyable, Sendable {
         bucket.total += 1
     }
 
-    private mutating func take() -> UInt32 {
+    private mutating func takeChunk() -> UInt32 {
         self.used += 1
         guard self.free != Self.none else {
             let chunk = UInt32(self.storage.count / Self.words)

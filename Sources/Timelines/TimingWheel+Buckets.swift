@@ -260,16 +260,3 @@ extension [UInt64] {
         return word << 6 + bits.trailingZeroBitCount
     }
 }
-
-extension [UInt32] {
-    /// Sorts, and drops all but one of equal elements.
-    fileprivate mutating func sortAndUnique() {
-        self.sort()
-        var kept = 0
-        for index in self.indices where kept == 0 || self[index] != self[kept - 1] {
-            self[kept] = self[index]
-            kept += 1
-        }
-        self.removeSubrange(kept...)
-    }
-}

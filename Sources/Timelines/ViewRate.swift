@@ -29,7 +29,7 @@ package struct ViewRate: Hashable, Comparable, Sendable {
     /// - Parameters:
     ///   - views: The views of the instance in the window.
     ///   - length: The window's length, more than zero.
-    package mutating func take(views: UInt16, in length: Interval) {
+    package mutating func takeViews(_ views: UInt16, in length: Interval) {
         let day = Interval.day.milliseconds
         let seen = Int64(views) * 32 * day / max(1, length.milliseconds)
         let kept = Int64(self.scaled) - Int64(self.scaled / 8)

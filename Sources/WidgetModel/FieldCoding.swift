@@ -27,11 +27,18 @@ package protocol FieldCoded: ByteCoded {
     associatedtype Coding: FieldCoding<Self>
     /// Its fields in their order, and the initialiser that takes them: ``Fields``.
     static var coding: Coding { get }
+    /// Whether the fields go together: what does not is not read back.
+    var isPossible: Bool { get }
 }
 
 extension FieldCoded {
     package func encode(into writer: inout ByteWriter) { Self.coding.encode(self, into: &writer) }
-    package init(from reader: inout ByteReader) throws(ByteFault) { self = try Self.coding.read(from: &reader) }
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        let start = reader.offset
+        self = try Self.coding.read(from: &reader)
+        guard self.isPossible else { throw .invalid(offset: start) }
+    }
+    package var isPossible: Bool { true }
 }
 
 /// The coding of a structure's fields, in both directions.
@@ -97,6 +104,11 @@ extension UInt32: ByteCoded {
 extension UInt64: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(varint: self) }
     package init(from reader: inout ByteReader) throws(ByteFault) { self = try reader.readVarint() }
+}
+
+extension Double: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { writer.write(self) }
+    package init(from reader: inout ByteReader) throws(ByteFault) { self = try reader.readDouble() }
 }
 
 extension String: ByteCoded {
@@ -212,6 +224,7 @@ extension HostKey: ByteCoded {}
 extension InstanceAddress: ByteCoded {}
 
 extension Configuration: ByteCoded {}
+extension ParameterValue: ByteCoded {}
 
 extension Exemption: ByteCoded {}
 extension Priority: ByteCoded {}

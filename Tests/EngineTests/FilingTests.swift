@@ -22,7 +22,7 @@ import WidgetModel
             let filed = engine.decisions(from: next, atLeast: 1, limit: 1 + Int(seed) * 7)
             if filed.rows.isEmpty { break }
             for (number, row) in zip(filed.first..., filed.rows) {
-                let entry = engine.ledger.decision(number)!
+                let entry = engine.ledger.decisions[number]!
                 let isLive = engine.registry[entry.instance].isLive
                 let address = isLive ? engine.address(ofDecision: number, entry) : nil
                 #expect(row.instance.map { filed.instances[$0] } == address)

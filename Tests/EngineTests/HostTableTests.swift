@@ -19,7 +19,7 @@ import WidgetModel
     }
 
     private static func sessions(_ row: HostTable.Row) -> [Instant] {
-        row.sessionsUntil.indices.map { row.sessionsUntil[$0] }
+        row.coldFields.sessionsUntil.indices.map { row.coldFields.sessionsUntil[$0] }
     }
 
     private static func context(_ locale: String, width: Double? = 170) -> HostContext {
@@ -45,37 +45,37 @@ import WidgetModel
 
     @Test func `what most hosts never have takes room from its first change to its last`() {
         var row = Self.row("phone")
-        row.foregroundUntil = .distantPast
-        row.budget = ReloadBudget()
-        row.budgetInterval = 0
+        row.coldFields.foregroundUntil = .distantPast
+        row.coldFields.budget = ReloadBudget()
+        row.coldFields.budgetInterval = 0
         #expect(!row.hasColdFields)
         #expect(Self.sessions(row) == [.distantPast, .distantPast, .distantPast])
         let ends = Instant(milliseconds: 7)
-        row.sessionsUntil[1] = ends
+        row.coldFields.sessionsUntil[1] = ends
         #expect(row.hasColdFields)
-        row.foregroundUntil = Instant(milliseconds: 8)
-        row.budgetInterval = 9
-        row.budget.noteExempt(at: Instant(seconds: 10))
+        row.coldFields.foregroundUntil = Instant(milliseconds: 8)
+        row.coldFields.budgetInterval = 9
+        row.coldFields.budget.noteExempt(at: Instant(seconds: 10))
         #expect(Self.sessions(row) == [.distantPast, ends, .distantPast])
-        #expect(row.foregroundUntil == Instant(milliseconds: 8))
-        #expect(row.budgetInterval == 9)
-        #expect(row.budget.lastReload == Instant(seconds: 10))
-        row.sessionsUntil[1] = .distantPast
-        row.foregroundUntil = .distantPast
-        row.budgetInterval = 0
+        #expect(row.coldFields.foregroundUntil == Instant(milliseconds: 8))
+        #expect(row.coldFields.budgetInterval == 9)
+        #expect(row.coldFields.budget.lastReload == Instant(seconds: 10))
+        row.coldFields.sessionsUntil[1] = .distantPast
+        row.coldFields.foregroundUntil = .distantPast
+        row.coldFields.budgetInterval = 0
         #expect(row.hasColdFields)
-        row.budget = ReloadBudget()
+        row.coldFields.budget = ReloadBudget()
         #expect(!row.hasColdFields)
     }
 
     @Test func `a copy does not see what changes apart from the row`() {
         var row = Self.row("phone")
         let (first, second) = (Instant(milliseconds: 1), Instant(milliseconds: 2))
-        row.foregroundUntil = first
+        row.coldFields.foregroundUntil = first
         let copy = row
-        row.foregroundUntil = second
-        #expect(copy.foregroundUntil == first)
-        #expect(row.foregroundUntil == second)
+        row.coldFields.foregroundUntil = second
+        #expect(copy.coldFields.foregroundUntil == first)
+        #expect(row.coldFields.foregroundUntil == second)
     }
 
     @Test func `a lease is what was said, and none is none`() {
@@ -92,14 +92,14 @@ import WidgetModel
     @Test func `a number that is used again has nothing of the host before`() {
         var hosts = HostTable(seed: 1)
         let first = hosts.insert(Self.row("phone"), named: HostKey("phone"), saying: Self.context("en-US"))
-        hosts.rows[first].foregroundUntil = Instant(milliseconds: 5)
+        hosts.rows[first].coldFields.foregroundUntil = Instant(milliseconds: 5)
         hosts.release(first)
         #expect(!hosts.rows[first].hasColdFields)
-        #expect(hosts.contextCount == 0)
+        #expect(hosts.contexts.count == 0)
         let second = hosts.insert(Self.row("tablet"), named: HostKey("tablet"), saying: HostContext())
         #expect(second == first)
         #expect(hosts.context(of: second) == HostContext())
-        #expect(hosts.rows[second].foregroundUntil == .distantPast)
+        #expect(hosts.rows[second].coldFields.foregroundUntil == .distantPast)
         #expect(hosts.find(HostKey("phone")) == nil)
         #expect(hosts.find(HostKey("tablet")) == second)
     }
@@ -142,7 +142,9 @@ import WidgetModel
         for (number, id) in ids.enumerated() {
             let slot = hosts.insert(Self.row(id), named: HostKey(id), saying: HostContext())
             hosts.rows[slot].revision = UInt64(number)
-            if number.isMultiple(of: 5) { hosts.rows[slot].foregroundUntil = Instant(seconds: Int64(number)) }
+            if number.isMultiple(of: 5) {
+                hosts.rows[slot].coldFields.foregroundUntil = Instant(seconds: Int64(number))
+            }
             guard number.isMultiple(of: 7) else { continue }
             hosts.rows[slot].windows.noteView(at: Instant(seconds: 3600 * Int64(number)))
         }
@@ -154,7 +156,7 @@ import WidgetModel
             #expect(hosts.id(of: slot) == HostID(id))
             #expect(hosts.rows[slot].revision == UInt64(number))
             let foreground = number.isMultiple(of: 5) ? Instant(seconds: Int64(number)) : .distantPast
-            #expect(hosts.rows[slot].foregroundUntil == foreground)
+            #expect(hosts.rows[slot].coldFields.foregroundUntil == foreground)
             #expect(hosts.rows[slot].windows.views.isEmpty != number.isMultiple(of: 7))
         }
         #expect(hosts.sortedSlots().map { ids[$0.index] } == ids.sorted { HostKey($0) < HostKey($1) })
@@ -172,20 +174,20 @@ import WidgetModel
                 saying: number == 9 ? HostContext() : Self.context("l\(number % 3)")
             )
         }
-        #expect(hosts.contextCount == 3)
+        #expect(hosts.contexts.count == 3)
         #expect(slots.map { hosts.context(of: $0).locale } == (0..<9).map { "l\($0 % 3)" } + [nil])
         hosts.setContext(of: slots[0], Self.context("l1"))
         hosts.setContext(of: slots[3], HostContext())
-        #expect(hosts.contextCount == 3)
+        #expect(hosts.contexts.count == 3)
         hosts.release(slots[6])
-        #expect(hosts.contextCount == 2)
+        #expect(hosts.contexts.count == 2)
         #expect(hosts.context(of: slots[0]) == Self.context("l1"))
         // Said again by the same host, alone with it.
         hosts.setContext(of: slots[9], Self.context("l9"))
         hosts.setContext(of: slots[9], Self.context("l9"))
         #expect(hosts.context(of: slots[9]) == Self.context("l9"))
         for slot in slots where slot != slots[6] { hosts.setContext(of: slot, HostContext()) }
-        #expect(hosts.contextCount == 0)
+        #expect(hosts.contexts.count == 0)
     }
 
     @Test func `contexts that are equal but not spelled alike stay what they are`() {
@@ -197,7 +199,7 @@ import WidgetModel
             HostContext(timeZone: "de"),
         ]
         let slots = contexts.enumerated().map { hosts.insert(Self.row("h\($0)"), named: HostKey("h\($0)"), saying: $1) }
-        #expect(hosts.contextCount == contexts.count)
+        #expect(hosts.contexts.count == contexts.count)
         func bytes(_ context: HostContext) -> [UInt8] {
             var writer = ByteWriter()
             context.encode(into: &writer)
@@ -205,7 +207,7 @@ import WidgetModel
         }
         #expect(slots.map { bytes(hosts.context(of: $0)) } == contexts.map(bytes))
         let again = hosts.insert(Self.row("again"), named: HostKey("again"), saying: Self.context("de", width: .nan))
-        #expect(hosts.contextCount == contexts.count)
+        #expect(hosts.contexts.count == contexts.count)
         #expect(hosts.rows[again].contextNumber == hosts.rows[slots[5]].contextNumber)
     }
 }

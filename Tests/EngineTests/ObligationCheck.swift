@@ -165,7 +165,7 @@ struct ObligationCheck: ~Copyable {
             let known = standings[instance]
             var number = self.engine.schedule[instance].lastDecision
             while number != Ledger.noDecision, number != known?.lastDecision,
-                let decision = self.engine.ledger.decision(number), decision.instance == instance,
+                let decision = self.engine.ledger.decisions[number], decision.instance == instance,
                 decision.position == entry.at
             {
                 found[instance, default: []].append(decision)

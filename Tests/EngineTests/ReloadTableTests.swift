@@ -1,3 +1,4 @@
+import Storage
 import TestSupport
 import Testing
 import Timelines
@@ -48,8 +49,8 @@ import WidgetModel
             Self.row(4, push: Self.push, digest: ContentDigest(team: 2, bytes: [])),
         ]
         let slots = rows.map { reloads.insert($0) }
-        #expect(reloads.count == 4)
-        #expect(reloads.servedCount == 3)
+        #expect(reloads.rows.count == 4)
+        #expect(reloads.served.count == 3)
         for (slot, row) in zip(slots, rows) { #expect(try Self.bytes(reloads[slot]) == Self.bytes(row)) }
         reloads.link(slots[0], to: slots[1])
         #expect(reloads[stored: slots[0]].next == slots[1])
@@ -60,15 +61,15 @@ import WidgetModel
         var reloads = ReloadTable()
         let first = reloads.insert(Self.row(1, push: Self.push, digest: ContentDigest(team: 1, bytes: [7])))
         reloads.release(first)
-        #expect(reloads.count == 0)
-        #expect(reloads.servedCount == 0)
+        #expect(reloads.rows.count == 0)
+        #expect(reloads.served.count == 0)
         let second = reloads.insert(Self.row(2))
         #expect(second == first)
-        #expect(reloads.servedCount == 0)
+        #expect(reloads.served.count == 0)
         #expect(try Self.bytes(reloads[second]) == Self.bytes(Self.row(2)))
         reloads.release(second)
         _ = reloads.insert(Self.row(3, push: Self.push))
-        #expect(reloads.servedCount == 1)
+        #expect(reloads.served.count == 1)
         #expect(reloads[second].digest == nil)
     }
 
@@ -77,8 +78,8 @@ import WidgetModel
         reloads.restore(1, Self.row(1))
         reloads.restore(3, Self.row(3, push: Self.push))
         reloads.finishRestoring(end: 5)
-        #expect(reloads.end == 5)
-        #expect(reloads.count == 2)
+        #expect(reloads.rows.end == 5)
+        #expect(reloads.rows.count == 2)
         #expect(try Self.bytes(reloads[3]) == Self.bytes(Self.row(3, push: Self.push)))
         // The number that was given back last comes first.
         #expect(reloads.insert(Self.row(9)) == 2)

@@ -21,14 +21,14 @@ import WidgetModel
         partitions: Int = 1
     ) throws(SnapshotError) -> Engine {
         var decoder = EngineSnapshotDecoder(partition: PartitionID(partition), partitions: partitions)
-        for frame in frames { try decoder.take(frame) }
+        for frame in frames { try decoder.takeFrame(frame) }
         return try decoder.finish()
     }
 
     /// The same as several threads come to it.
     private static func engineOfSeveral(of frames: [[UInt8]]) throws(SnapshotError) -> Engine {
         var tables = EngineSnapshotDecoder(partition: PartitionID(0), partitions: 1, leavesInstances: true)
-        for frame in frames { try tables.take(frame) }
+        for frame in frames { try tables.takeFrame(frame) }
         var engine = try tables.finishWithoutInstances()
         try engine.adopt(Self.instances(of: frames))
         try engine.adopt(Self.index(of: frames))
@@ -37,14 +37,14 @@ import WidgetModel
 
     private static func instances(of frames: [[UInt8]]) throws(SnapshotError) -> EngineInstances {
         var decoder = EngineInstancesDecoder()
-        for frame in frames where try !decoder.take(frame) { break }
+        for frame in frames where try !decoder.takeFrame(frame) { break }
         return try decoder.finish()
     }
 
     private static func index(of frames: [[UInt8]]) throws(SnapshotError) -> EngineIndex {
         var decoder = EngineIndexDecoder()
         for frame in frames where EngineIndexDecoder.needs(frame[0]) {
-            if try !decoder.take(frame) { break }
+            if try !decoder.takeFrame(frame) { break }
         }
         return decoder.finish()
     }
@@ -242,7 +242,7 @@ import WidgetModel
         #expect(ids.count > 2, "seed \(seed)")
         for id in ids {
             var decoder = EngineSnapshotDecoder(partition: PartitionID(0), partitions: 1, only: id)
-            for frame in frames { try decoder.take(frame) }
+            for frame in frames { try decoder.takeFrame(frame) }
             let alone = try decoder.finish()
             let view = whole.host(id)
             let host = try #require(view)
@@ -262,7 +262,7 @@ import WidgetModel
         let frames = Self.frames(of: schedule.scene.engine)
         schedule.run(steps: 40)
         var tables = EngineSnapshotDecoder(partition: PartitionID(0), partitions: 1, leavesInstances: true)
-        for frame in Self.frames(of: schedule.scene.engine) { try tables.take(frame) }
+        for frame in Self.frames(of: schedule.scene.engine) { try tables.takeFrame(frame) }
         var engine = try tables.finishWithoutInstances()
         #expect(throws: SnapshotError.otherPartition) { try engine.adopt(Self.instances(of: frames)) }
         #expect(throws: SnapshotError.otherPartition) { try engine.adopt(Self.index(of: frames)) }

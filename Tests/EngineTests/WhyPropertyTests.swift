@@ -100,7 +100,7 @@ import WidgetModel
         var known = 0
         for address in Self.addresses(of: schedule) {
             var decoder = EngineSnapshotDecoder(partition: PartitionID(0), partitions: 1, only: address.host)
-            for frame in frames { try decoder.take(frame) }
+            for frame in frames { try decoder.takeFrame(frame) }
             let alone = try decoder.finish()
             let (there, here) = (
                 Self.withoutNumbers(engine.instance(address)), Self.withoutNumbers(alone.instance(address))

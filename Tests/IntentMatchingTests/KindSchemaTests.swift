@@ -151,7 +151,9 @@ import WidgetModel
                 ParameterSchema("list", .string, isArray: true),
             ]
         )
-        var limits = ConfigurationLimits(parametersMax: 2, stringBytesMax: 3, arrayElementsMax: 2, totalBytesMax: 5)
+        var limits = ConfigurationLimits()
+        (limits.parametersMax, limits.stringBytesMax) = (2, 3)
+        (limits.arrayElementsMax, limits.totalBytesMax) = (2, 5)
         #expect(Self.fault(schema, ["a": "x", "b": "y"], limits) == nil)
         #expect(
             Self.fault(schema, ["a": "x", "b": "y", "c": "z"], limits)

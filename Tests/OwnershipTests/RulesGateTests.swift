@@ -96,7 +96,7 @@ import WidgetModel
         }
         try RulesStanding.takeOver(id, among: 1, in: store, as: Self.other)
         var decoder = EngineSnapshotDecoder(partition: OwnerLog.partition, partitions: 1, rules: Self.other)
-        try store.read(id) { try decoder.take($0) }
+        try store.read(id) { try decoder.takeFrame($0) }
         log.machine = OwnerMachine(try decoder.finish(), chunkBytesMax: 1 << 20)
         log.entries = OwnerLog(hosts: 4).entries
         try log.machine.start(newest: log.newestOutput)

@@ -140,7 +140,7 @@ import WidgetModel
         try RulesStanding.takeOver(id, among: 1, in: store)
         #expect(try RulesStanding.read(id.partition, newestOutput: newest, in: log, store).step() == .goOn)
         var decoder = EngineSnapshotDecoder(partition: id.partition, partitions: 1)
-        try store.read(id) { try decoder.take($0) }
+        try store.read(id) { try decoder.takeFrame($0) }
         let adopted = try decoder.finish().stateDigest()
         #expect(adopted == digest)
     }
@@ -184,7 +184,7 @@ import WidgetModel
                 seed: 1,
                 read: { id in
                     var decoder = EngineSnapshotDecoder(partition: id.partition, partitions: 1)
-                    try store.read(id) { try decoder.take($0) }
+                    try store.read(id) { try decoder.takeFrame($0) }
                     return try decoder.finish()
                 },
                 refused: { _ in }

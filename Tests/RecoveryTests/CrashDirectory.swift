@@ -182,7 +182,7 @@ final class CrashDirectory {
         if !isWhole {
             let base = try #require(try journal.snapshots(partition).last { $0.position.next >= first }, "\(round)")
             var decoder = EngineSnapshotDecoder(partition: partition, partitions: Self.partitions)
-            try journal.read(base) { try decoder.take($0) }
+            try journal.read(base) { try decoder.takeFrame($0) }
             replayed = try decoder.finish()
         }
         var issued: [ReloadID: Bool] = [:]

@@ -35,7 +35,7 @@ import WidgetModel
     func `a steady habit is learned within weeks, from above and from below`(views: UInt16) {
         for start in [0, 4, 255] as [UInt16] {
             var rate = ViewRate(viewsPerDay: start)
-            for _ in 0..<80 { rate.take(views: views, in: .day) }
+            for _ in 0..<80 { rate.takeViews(views, in: .day) }
             let scaled = Int(rate.scaled)
             #expect((Int(views) * 256...Int(views) * 256 + 7).contains(scaled), "from \(start)")
         }
@@ -43,7 +43,7 @@ import WidgetModel
 
     @Test func `a rate saturates, and what is not seen is forgotten`() {
         var rate = ViewRate.typical
-        rate.take(views: .max, in: .minutes(1))
+        rate.takeViews(.max, in: .minutes(1))
         #expect(rate.scaled == .max)
         for _ in 0..<100 { rate = rate.unseen }
         #expect(rate < .seldom && rate == rate.unseen)

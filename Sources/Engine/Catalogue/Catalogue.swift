@@ -50,10 +50,6 @@ struct Catalogue: ~Copyable, Sendable {
         fileprivate(set) var pausedUntil = Instant.distantPast
 
         /// A kind that was read back.
-        init(app: AppNumber, schema: KindSchema, budget: BudgetPolicy, usesLocation: Bool) {
-            self.init(app: app, KindSettings(schema: schema, budget: budget, usesLocation: usesLocation))
-        }
-
         init(app: AppNumber, _ settings: KindSettings) {
             self.app = app
             self.schema = settings.schema
@@ -249,25 +245,20 @@ extension Catalogue {
     /// Takes an app's settings in, keeping its number.
     private mutating func applyApp(_ settings: AppSettings, team: TeamNumber) -> AppNumber {
         let slot = self.appNames.intern(settings.app.rawValue)
-        if slot.index == self.apps.count {
-            self.apps.append(
-                App(
-                    id: settings.app,
-                    team: team,
-                    defaultExpiration: settings.defaultExpiration,
-                    defaultPriority: settings.defaultPriority,
-                    developerMode: settings.developerMode,
-                    environment: settings.environment
-                )
-            )
+        var app = App(
+            id: settings.app,
+            team: team,
+            defaultExpiration: settings.defaultExpiration,
+            defaultPriority: settings.defaultPriority,
+            developerMode: settings.developerMode,
+            environment: settings.environment
+        )
+        guard slot.index < self.apps.count else {
+            self.apps.append(app)
             return slot
         }
-        self.apps[slot.index].team = team
-        self.apps[slot.index].defaultExpiration = settings.defaultExpiration
-        self.apps[slot.index].defaultPriority = settings.defaultPriority
-        self.apps[slot.index].developerMode = settings.developerMode
-        self.apps[slot.index].environment = settings.environment
-        self.apps[slot.index].isConfigured = true
+        (app.pausedUntil, app.kinds) = (self[slot].pausedUntil, self[slot].kinds)
+        self.apps[slot.index] = app
         return slot
     }
 

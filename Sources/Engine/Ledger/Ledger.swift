@@ -9,7 +9,6 @@ import WidgetModel
 struct Ledger: ~Copyable, Sendable {
     typealias Push = PushTable.Row
     typealias Decision = DecisionLog.Entry
-    typealias Account = SenderAccounts.Account
 
     /// The number of no decision.
     static let noDecision = DecisionLog.none
@@ -143,24 +142,6 @@ extension Ledger {
     var completed: (first: PushNumber, last: PushNumber, count: Int) {
         (self.pushes.complete.first, self.pushes.complete.last, self.pushes.completeCount)
     }
-
-    /// A push that has completed and is kept; nil if there is no such row.
-    func complete(_ push: PushNumber) -> Push? { self.pushes.keptComplete(push) }
-
-    /// The collapse id of a push, empty if it has none.
-    func collapseID(of push: PushNumber) -> [UInt8] { self.pushes.collapseID(of: push) }
-
-    /// The pushes of an id, of one team or of any, sorted by position: several if content or target differed.
-    func pushes(with id: PushID, of team: TeamNumber? = nil) -> [PushNumber] { self.pushes.find(id, team: team) }
-
-    /// How many pushes ever came to be listed; the next one's number.
-    var listedCount: UInt64 { self.pushes.recent.count }
-
-    /// The number of the oldest push that is still listed.
-    var oldestListed: UInt64 { self.pushes.recent.oldest }
-
-    /// The push that was accepted as the `number`th, if it is listed and still kept.
-    func listedPush(_ number: UInt64) -> PushNumber? { self.pushes.listed(number) }
 }
 
 // MARK: - Senders
@@ -187,11 +168,6 @@ extension Ledger {
         if !self.senderPauses.isEmpty { self.senderPauses = self.senderPauses.filter { $0.value > now } }
     }
 
-    /// The account of a sender's pushes. Teams have numbers below ``accountCount``, or empty accounts.
-    func account(of team: TeamNumber) -> Account { self.accounts[team] }
-
-    var accountCount: Int { self.accounts.accounts.count }
-
     /// Books a reload on the account of the sender whose push made it happen.
     mutating func chargeSender(of push: PushNumber, isExempt: Bool) {
         let team = self.pushes[push].team
@@ -212,23 +188,11 @@ extension Ledger {
     /// - Returns: The decision's number.
     mutating func recordDecision(_ decision: consuming Decision) -> UInt64 { self.decisions.append(decision) }
 
-    /// A decision by its number, if it is still kept.
-    func decision(_ number: UInt64) -> Decision? { self.decisions[number] }
-
-    /// How many decisions were ever recorded; the next one's number.
-    var decisionCount: UInt64 { self.decisions.count }
-
-    /// The number of the oldest decision that is kept.
-    var oldestDecision: UInt64 { self.decisions.oldest }
-
     /// Whether every decision since an instant is kept: none was evicted, or only earlier ones were.
     func keepsDecisions(since instant: Instant) -> Bool {
-        guard self.oldestDecision > 0 else { return true }
-        return self.decision(self.oldestDecision).map { $0.at < instant } ?? false
+        guard self.decisions.oldest > 0 else { return true }
+        return self.decisions[self.decisions.oldest].map { $0.at < instant } ?? false
     }
-
-    /// The number of the first kept decision at this position or a later one; ``decisionCount`` if there is none. O(log kept).
-    func firstDecision(from position: LogPosition) -> UInt64 { self.decisions.first(from: position) }
 }
 
 // MARK: - Totals
@@ -245,9 +209,6 @@ extension Ledger {
         stats.decisionsEvicted = self.decisions.evicted
     }
 
-    /// Every push that is kept, in the order of its number. O(pushes).
-    func usedNumbers() -> [PushNumber] { self.pushes.usedNumbers() }
-
     /// The violated invariants; empty unless there is a bug. O(pushes).
     ///
     /// - Parameter isRecordDone: Whether no record is being applied: then no push is open.
@@ -256,7 +217,7 @@ extension Ledger {
         let total = PushOutcome.allCases.reduce(0) { $0 + self.pushes.totals[Int($1.rawValue)] }
         if total != self.pushes.matched { faults.append("\(self.pushes.matched) matched, \(total) outcomes") }
         var complete = 0
-        for push in self.usedNumbers() {
+        for push in self.pushes.rows.usedNumbers() {
             let row = self.pushes[push]
             if row.isComplete { complete += 1 }
             let sum = PushOutcome.allCases.reduce(UInt32(0)) { $0 + row.counts[Int($1.rawValue)] }

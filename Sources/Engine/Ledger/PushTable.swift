@@ -234,7 +234,7 @@ struct PushTable: ~Copyable, Sendable {
     }
 
     /// The rows of a push's id, of one team or of any, sorted by position: several if content or target differed.
-    func find(_ id: PushID, team: TeamNumber?) -> [PushNumber] {
+    func find(_ id: PushID, team: TeamNumber? = nil) -> [PushNumber] {
         var found: [PushNumber] = []
         _ = self.index.find(self.hash(id)) { (slot: PushNumber) in
             if self.rows[slot].id == id, team == nil || self.rows[slot].team == team { found.append(slot) }
@@ -242,7 +242,4 @@ struct PushTable: ~Copyable, Sendable {
         }
         return found.sorted { (self.rows[$0].position, $0) < (self.rows[$1].position, $1) }
     }
-
-    /// Every row in use, in the order of its number. O(rows).
-    func usedNumbers() -> [PushNumber] { self.rows.usedNumbers() }
 }

@@ -2,35 +2,20 @@ import WidgetModel
 
 /// The costs and outcomes of each sender's pushes, by team.
 struct SenderAccounts: Sendable {
-    struct Account: Hashable, Sendable {
-        var pushes = 0
-        var repeats = 0
-        var matched = 0
-        var unchanged = 0
-        /// Matched instances whose push ended `expired`, having been now or never, or `failed` as too many waited.
-        var refused = 0
-        /// Charged reloads that the sender's pushes caused, and those that were exempt.
-        var charged = 0
-        var exempt = 0
-        /// Reloads of other instances that share a token with one of those, within their budgets and beyond.
-        var collateral = 0
-        var collateralOver = 0
-    }
-
-    private(set) var accounts: [Account] = []
+    private(set) var accounts: [SenderCounts] = []
 
     /// No accounts.
     init() {}
 
     /// Accounts that were read back.
-    init(accounts: [Account]) {
+    init(accounts: [SenderCounts]) {
         self.accounts = accounts
     }
 
-    subscript(team: TeamNumber) -> Account {
-        get { team.index < self.accounts.count ? self.accounts[team.index] : Account() }
+    subscript(team: TeamNumber) -> SenderCounts {
+        get { team.index < self.accounts.count ? self.accounts[team.index] : SenderCounts() }
         set {
-            while team.index >= self.accounts.count { self.accounts.append(Account()) }
+            while team.index >= self.accounts.count { self.accounts.append(SenderCounts()) }
             self.accounts[team.index] = newValue
         }
     }

@@ -9,10 +9,6 @@ package import WidgetModel
 
 // MARK: - Hosts
 
-extension HostContext: ByteCoded {}
-extension HostDelivery: ByteCoded {}
-extension InstanceRegistration: ByteCoded {}
-
 extension HostView: FieldCoded {
     package static let coding = Fields(
         Self.init,
@@ -204,21 +200,10 @@ extension FiledDecision: FieldCoded {
     package static let coding = Fields(Self.init, \.instance, \.previous, \.decision)
 }
 
-extension FiledDecisions: ByteCoded {
-    package func encode(into writer: inout ByteWriter) {
-        writer.write(varint: self.first)
-        writer.write(varint: self.count)
-        self.instances.encode(into: &writer)
-        self.rows.encode(into: &writer)
-    }
-
-    package init(from reader: inout ByteReader) throws(ByteFault) {
-        self.init(first: try reader.readVarint(), count: try reader.readVarint())
-        self.instances = try Array(from: &reader)
-        let start = reader.offset
-        self.rows = try Array(from: &reader)
-        let isKnown = self.rows.allSatisfy { $0.instance.map { self.instances.indices.contains($0) } ?? true }
-        guard isKnown else { throw .invalid(offset: start) }
+extension FiledDecisions: FieldCoded {
+    package static let coding = Fields(Self.init, \.first, \.count, \.instances, \.rows)
+    package var isPossible: Bool {
+        self.rows.allSatisfy { $0.instance.map { self.instances.indices.contains($0) } ?? true }
     }
 }
 
@@ -314,13 +299,6 @@ extension ReloadsPage: FieldCoded {
 
 // MARK: - Lists
 
-extension ListPage: ByteCoded where Row: ByteCoded {
-    package func encode(into writer: inout ByteWriter) {
-        self.rows.encode(into: &writer)
-        self.next.encode(into: &writer)
-    }
-
-    package init(from reader: inout ByteReader) throws(ByteFault) {
-        self.init(rows: try Array(from: &reader), next: try UInt64?(from: &reader))
-    }
+extension ListPage: FieldCoded, ByteCoded where Row: ByteCoded {
+    package static var coding: some FieldCoding<Self> { Fields(Self.init(rows:next:), \.rows, \.next) }
 }

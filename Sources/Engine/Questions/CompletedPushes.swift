@@ -78,7 +78,7 @@ package struct CompletedPushesPage: Hashable, Sendable {
 extension Engine {
     /// Whether the push that a place is behind is still there.
     fileprivate func isKept(_ place: CompletionPlace) -> Bool {
-        guard let row = self.ledger.complete(place.push) else { return false }
+        guard let row = self.ledger.pushes.keptComplete(place.push) else { return false }
         return row.id == place.id && row.position == place.position && row.contentHash == place.contentHash
     }
 
@@ -108,7 +108,7 @@ extension Engine {
     /// Whether a push that completed behind a place which is not kept may be forgotten, too: since it completed so long ago, or
     /// since so many have completed.
     fileprivate func mayHaveForgotten(behind place: CompletionPlace) -> Bool {
-        place.asOf < self.time - self.limits.pushRetention
-            || self.ledger.completed.count >= self.limits.pushesRetainedMax
+        place.asOf < self.time - self.catalogue.limits.pushRetention
+            || self.ledger.completed.count >= self.catalogue.limits.pushesRetainedMax
     }
 }

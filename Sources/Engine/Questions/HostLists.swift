@@ -107,8 +107,8 @@ extension Engine {
     func exemptions(ofHost slot: HostNumber) -> [Exemption] {
         let row = self.registry[slot]
         var exemptions: [Exemption] = []
-        if row.foregroundUntil > self.time { exemptions.append(.appForeground) }
-        for session in HostSession.allCases where row.sessionsUntil[Int(session.rawValue)] > self.time {
+        if row.coldFields.foregroundUntil > self.time { exemptions.append(.appForeground) }
+        for session in HostSession.allCases where row.coldFields.sessionsUntil[Int(session.rawValue)] > self.time {
             exemptions.append(session.exemption)
         }
         return exemptions

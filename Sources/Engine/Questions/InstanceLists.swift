@@ -84,7 +84,7 @@ extension Engine {
         if let wanted = filter.behindSince {
             guard let behindSince, behindSince <= wanted else { return nil }
         }
-        let use = self.use(of: slot)
+        let use = self.budgetUse(of: slot)
         let phase = self.schedule.phase(of: slot)
         let isVisible = self.schedule[cold: slot].visibleUntil > self.time
         switch filter.state {

@@ -10,38 +10,12 @@ extension OrphanCount: FieldCoded {
     package static let coding = Fields(Self.init, \.count, \.next)
 }
 
-extension RegistryUsage: FieldCoded {
-    package static let coding = Fields(Self.init, \.hosts, \.instances, \.tombstones, \.textBytes)
-}
-
 extension AppUsage: FieldCoded {
     package static let coding = Fields(Self.init, \.app, \.team, \.usage)
 }
 
-extension TableBytes: ByteCoded {
-    package func encode(into writer: inout ByteWriter) { EngineTable.allCases.map { self[$0] }.encode(into: &writer) }
-
-    package init(from reader: inout ByteReader) throws(ByteFault) {
-        self.init()
-        let bytes: [Int] = try reader.readRow(of: EngineTable.allCases.count)
-        for (table, count) in zip(EngineTable.allCases, bytes) { self[table] = count }
-    }
-}
-
 extension SenderView: FieldCoded {
-    package static let coding = Fields(
-        Self.init,
-        \.team,
-        \.pushes,
-        \.repeats,
-        \.matched,
-        \.unchanged,
-        \.refused,
-        \.charged,
-        \.exempt,
-        \.collateral,
-        \.collateralOver
-    )
+    package static let coding = Fields(Self.init, \.team, \.counts)
 }
 
 extension Freshness: ByteCoded {}
@@ -96,72 +70,30 @@ extension InForce: ByteCoded {
     }
 }
 
-extension KindBehind: ByteCoded {
-    package func encode(into writer: inout ByteWriter) {
-        self.app.encode(into: &writer)
-        self.kind.encode(into: &writer)
-        self.instances.encode(into: &writer)
-        self.counts.encode(into: &writer)
-        self.late.encode(into: &writer)
-        self.oldest.encode(into: &writer)
-    }
-
-    package init(from reader: inout ByteReader) throws(ByteFault) {
-        self.init(
-            app: try BundleID(from: &reader),
-            kind: try WidgetKind(from: &reader),
-            instances: try Int(from: &reader),
-            counts: try reader.readRow(of: BehindReason.allCases.count),
-            late: try Int(from: &reader),
-            oldest: try Instant?(from: &reader)
-        )
-    }
+extension KindBehind: FieldCoded {
+    package static let coding = Fields(Self.init, \.app, \.kind, \.instances, \.counts, \.late, \.oldest)
+    package var isPossible: Bool { self.counts.count == BehindReason.allCases.count }
 }
 
 // MARK: - Surveys
 
-extension SurveyStep: ByteCoded {
-    package func encode(into writer: inout ByteWriter) {
-        self.survey.encode(into: &writer)
-        self.out.encode(into: &writer)
-        self.next.encode(into: &writer)
-    }
-
-    package init(from reader: inout ByteReader) throws(ByteFault) {
-        let survey = try BudgetSurvey(from: &reader)
-        let start = reader.offset
-        let out = try [OutToHost](from: &reader)
-        guard out.allSatisfy({ survey.kinds.indices.contains($0.kind.index) }) else { throw .invalid(offset: start) }
-        self.init(survey: survey, out: out, next: try InstanceNumber?(from: &reader))
-    }
+extension SurveyStep: FieldCoded {
+    package static let coding = Fields(Self.init, \.survey, \.out, \.next)
+    package var isPossible: Bool { self.out.allSatisfy { self.survey.kinds.indices.contains($0.kind.index) } }
 }
 
 extension SurveyStep.OutToHost: FieldCoded {
     package static let coding = Fields(Self.init, \.kind, \.host)
 }
 
-extension BudgetSurvey: ByteCoded {
-    package func encode(into writer: inout ByteWriter) {
-        writer.write(self.from)
-        self.kinds.encode(into: &writer)
-        self.asked.encode(into: &writer)
-        self.planned.encode(into: &writer)
-    }
-
-    package init(from reader: inout ByteReader) throws(ByteFault) {
-        self.init(from: try reader.readInstant())
-        self.kinds = try Array(from: &reader)
-        self.asked = try reader.readRow(of: self.asked.count)
-        self.planned = try reader.readRow(of: self.planned.count)
+extension BudgetSurvey: FieldCoded {
+    package static let coding = Fields(Self.init, \.from, \.kinds, \.asked, \.planned)
+    package var isPossible: Bool {
+        self.asked.count == Self.reloadForecastSeconds && self.planned.count == Self.reloadForecastSeconds
     }
 }
 
 extension BudgetSurvey.KindRow: ByteCoded {
-    private static let numbers: [any WritableKeyPath<Self, Int> & Sendable] = [
-        \.instances, \.pushEnabled, \.orphaned, \.unlimited, \.exhausted, \.waiting, \.waitingPushes, \.away, \.charged,
-        \.allowance,
-    ]
-
     package func encode(into writer: inout ByteWriter) {
         self.app.encode(into: &writer)
         self.kind.encode(into: &writer)
@@ -175,23 +107,6 @@ extension BudgetSurvey.KindRow: ByteCoded {
         for number in Self.numbers { self[keyPath: number] = try Int(from: &reader) }
         self.left = try reader.readRow(of: self.left.count)
         self.exhaustedWithin = try reader.readRow(of: self.exhaustedWithin.count)
-    }
-}
-
-// MARK: - Counts
-
-extension OutcomeCounts: ByteCoded {
-    package func encode(into writer: inout ByteWriter) {
-        PushOutcome.allCases.map { self[$0] }.encode(into: &writer)
-        FailureReason.allCases.map { self[$0] }.encode(into: &writer)
-    }
-
-    package init(from reader: inout ByteReader) throws(ByteFault) {
-        self.init()
-        let counts: [Int] = try reader.readRow(of: PushOutcome.allCases.count)
-        for (outcome, count) in zip(PushOutcome.allCases, counts) { self[outcome] = count }
-        let failures: [Int] = try reader.readRow(of: FailureReason.allCases.count)
-        for (reason, count) in zip(FailureReason.allCases, failures) { self[reason] = count }
     }
 }
 

@@ -15,13 +15,13 @@ extension PushFilter: EngineList {
         scanMax: Int
     ) -> ListPage<ListedPush> {
         var page = ListPage<ListedPush>()
-        let oldest = engine.ledger.oldestListed
-        var number = min(place ?? .max, engine.ledger.listedCount)
+        let oldest = engine.ledger.pushes.recent.oldest
+        var number = min(place ?? .max, engine.ledger.pushes.recent.count)
         var scanned = 0
         while number > oldest, scanned < scanMax, page.rows.count < limit {
             number -= 1
             scanned += 1
-            guard let slot = engine.ledger.listedPush(number) else { continue }
+            guard let slot = engine.ledger.pushes.listed(number) else { continue }
             // Those before it were not accepted later.
             if let after = self.after, engine.ledger[slot].acceptedAt <= after { return page }
             let isForApp = engine.ledger[slot].isForApp
@@ -52,14 +52,14 @@ package struct DecisionList: EngineList {
         limit: Int,
         scanMax: Int
     ) -> ListPage<PushDecision> {
-        guard let accepted = engine.ledger.pushes(with: self.push).map({ engine.ledger[$0].position }).min() else {
+        guard let accepted = engine.ledger.pushes.find(self.push).map({ engine.ledger[$0].position }).min() else {
             return ListPage()
         }
         var page = ListPage<PushDecision>()
-        var number = max(place ?? engine.ledger.firstDecision(from: accepted), engine.ledger.oldestDecision)
-        let end = min(engine.ledger.decisionCount, number.addingSaturating(UInt64(scanMax)))
+        var number = max(place ?? engine.ledger.decisions.first(from: accepted), engine.ledger.decisions.oldest)
+        let end = min(engine.ledger.decisions.count, number.addingSaturating(UInt64(scanMax)))
         while number < end, page.rows.count < limit {
-            if let entry = engine.ledger.decision(number), entry.hasPush, entry.push == self.push,
+            if let entry = engine.ledger.decisions[number], entry.hasPush, entry.push == self.push,
                 self.outcome == nil || entry.outcome == self.outcome
             {
                 page.rows.append(
@@ -68,7 +68,7 @@ package struct DecisionList: EngineList {
             }
             number += 1
         }
-        page.next = number < engine.ledger.decisionCount ? number : nil
+        page.next = number < engine.ledger.decisions.count ? number : nil
         return page
     }
 }
@@ -88,7 +88,9 @@ extension Engine {
         while last != number {
             guard looked < lookedMax else { return false }
             looked += 1
-            guard last != Ledger.noDecision, last > number, let newer = self.ledger.decision(last) else { return false }
+            guard last != Ledger.noDecision, last > number, let newer = self.ledger.decisions[last] else {
+                return false
+            }
             last = newer.previous
         }
         return true

@@ -180,12 +180,8 @@ package struct ReloadsPage: Hashable, Sendable {
 extension ReloadsQuestion.Scope: ByteCoded {
     package func encode(into writer: inout ByteWriter) {
         switch self {
-        case .host(let host):
-            writer.write(byte: 0)
-            host.encode(into: &writer)
-        case .app(let app):
-            writer.write(byte: 1)
-            app.encode(into: &writer)
+        case .host(let host): writer.write(tag: 0, host)
+        case .app(let app): writer.write(tag: 1, app)
         case .undelivered: writer.write(byte: 2)
         }
     }

@@ -17,7 +17,9 @@ package enum AmendedEntry: Hashable, Sendable, CustomStringConvertible {
 ///
 /// Engines keep the standing amendments and decide nothing by them: they decide by the settings, a record of its own that follows. An
 /// amendment is in the log of every partition, so that each start finds the changes since the configuration file was written.
-package struct Amendment: Hashable, Sendable {
+package struct Amendment: FieldCoded, Hashable, Sendable {
+    package static let coding = Fields({ Self($0, $1, by: $2) }, \.action, \.entry, \.source)
+
     package enum Action: Hashable, Sendable {
         /// The entry is this from now on, in the form that the configuration file has, as JSON.
         case put(String)
@@ -62,7 +64,7 @@ extension [StandingAmendment] {
     package subscript(entry: AmendedEntry) -> StandingAmendment? { self.first { $0.entry == entry } }
 
     /// Takes an amendment in the place of an earlier one of the same entry, or behind the others.
-    package mutating func take(_ amendment: Amendment, at now: Instant) {
+    package mutating func takeAmendment(_ amendment: Amendment, at now: Instant) {
         let place = self.firstIndex { $0.entry == amendment.entry }
         let value: String?
         switch amendment.action {
@@ -80,12 +82,8 @@ extension [StandingAmendment] {
 extension AmendedEntry: ByteCoded {
     package func encode(into writer: inout ByteWriter) {
         switch self {
-        case .team(let team):
-            writer.write(byte: 0)
-            team.encode(into: &writer)
-        case .app(let app):
-            writer.write(byte: 1)
-            app.encode(into: &writer)
+        case .team(let team): writer.write(tag: 0, team)
+        case .app(let app): writer.write(tag: 1, app)
         }
     }
 
@@ -99,28 +97,22 @@ extension AmendedEntry: ByteCoded {
     }
 }
 
-extension Amendment {
+extension Amendment.Action: ByteCoded {
     package func encode(into writer: inout ByteWriter) {
-        switch self.action {
-        case .put(let value):
-            writer.write(byte: 0)
-            writer.write(value)
+        switch self {
+        case .put(let value): writer.write(tag: 0, value)
         case .end: writer.write(byte: 1)
         case .revert: writer.write(byte: 2)
         }
-        self.entry.encode(into: &writer)
-        self.source.encode(into: &writer)
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
         let start = reader.offset
         switch try reader.readByte() {
-        case 0: self.action = .put(try reader.readString())
-        case 1: self.action = .end
-        case 2: self.action = .revert
+        case 0: self = .put(try reader.readString())
+        case 1: self = .end
+        case 2: self = .revert
         default: throw .invalid(offset: start)
         }
-        self.entry = try AmendedEntry(from: &reader)
-        self.source = try OperatorSource(from: &reader)
     }
 }

@@ -4,7 +4,7 @@ package import WidgetModel
 ///
 /// The request is logged before it has any effect, so that no change lacks a trace; its answer is logged when it is
 /// done. A request without an answer was under way when the process ended, or its answer could not be logged.
-package enum AuditNote: Hashable, Sendable {
+package enum AuditNote: ByteCoded, Hashable, Sendable {
     case request(AuditedRequest)
     /// How the request with that number was answered, as an HTTP status.
     case answer(number: UInt64, status: Int)

@@ -18,19 +18,19 @@ package struct EngineSettings: ByteCoded, Hashable, Sendable {
 
     package func encode(into writer: inout ByteWriter) {
         writer.write(count: self.engineVersion)
-        writer.write(each: self.apps) { $1.encode(into: &$0) }
+        self.apps.encode(into: &writer)
         self.limits.encode(into: &writer)
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
         self.engineVersion = Int(truncatingIfNeeded: try reader.readVarint())
-        self.apps = try reader.readEach { (reader) throws(ByteFault) in try AppSettings(from: &reader) }
+        self.apps = try Array(from: &reader)
         self.limits = try EngineLimits(from: &reader)
     }
 }
 
 /// The settings of one app that an engine needs.
-package struct AppSettings: Hashable, Sendable {
+package struct AppSettings: ByteCoded, Hashable, Sendable {
     package var app: BundleID
     /// The team that owns the app.
     package var team: TeamID
@@ -69,7 +69,7 @@ package struct AppSettings: Hashable, Sendable {
         writer.write(byte: self.defaultPriority.rawValue)
         writer.write(self.developerMode)
         writer.write(byte: self.environment.rawValue)
-        writer.write(each: self.kinds) { $1.encode(into: &$0) }
+        self.kinds.encode(into: &writer)
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
@@ -79,7 +79,7 @@ package struct AppSettings: Hashable, Sendable {
         self.defaultPriority = try Priority(from: &reader)
         self.developerMode = try reader.readBool()
         self.environment = try PushEnvironment(from: &reader)
-        self.kinds = try reader.readEach { (reader) throws(ByteFault) in try KindSettings(from: &reader) }
+        self.kinds = try Array(from: &reader)
     }
 }
 

@@ -1,7 +1,7 @@
 package import WidgetModel
 
 /// How the reloads of a host reach it. Raw values are part of the on-disk format.
-package enum HostDelivery: UInt8, Hashable, Sendable, CaseIterable {
+package enum HostDelivery: UInt8, ByteCoded, Hashable, Sendable, CaseIterable {
     /// The host holds an event stream open.
     case stream = 0
     /// A push to the host's token, by the app's upstream.
@@ -12,7 +12,7 @@ package enum HostDelivery: UInt8, Hashable, Sendable, CaseIterable {
 
 /// The author of a host's registration. It decides how tokens are treated that belong to another host already. Raw
 /// values are part of the on-disk format.
-package enum Registrant: UInt8, Hashable, Sendable, CaseIterable {
+package enum Registrant: UInt8, ByteCoded, Hashable, Sendable, CaseIterable {
     /// The app's back end. The host is its to give: tokens that the registration does not name go.
     case backEnd = 0
     /// The app's back end, which gives the host a further token.
@@ -72,39 +72,37 @@ package struct HostRegistration: ByteCoded, Hashable, Sendable {
 
     package func encode(into writer: inout ByteWriter) {
         self.host.encode(into: &writer)
-        writer.write(self.token.bytes)
-        writer.write(self.replacedToken) { $0.write($1.bytes) }
+        self.token.encode(into: &writer)
+        self.replacedToken.encode(into: &writer)
         writer.write(byte: self.registrant.rawValue)
         writer.write(varint: self.revision)
         writer.write(byte: self.delivery.rawValue)
         self.context.encode(into: &writer)
-        writer.write(self.lease) { $0.write($1) }
+        self.lease.encode(into: &writer)
         writer.write(each: self.instances) { $1.encode(into: &$0) }
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
         self.host = try HostKey(from: &reader)
-        self.token = DeviceToken(bytes: try reader.readBytes())
-        self.replacedToken = try reader.readOptional { (reader) throws(ByteFault) in
-            DeviceToken(bytes: try reader.readBytes())
-        }
-        let place = reader.offset
-        guard let registrant = Registrant(rawValue: try reader.readByte()) else { throw .invalid(offset: place) }
-        self.registrant = registrant
+        self.token = try DeviceToken(from: &reader)
+        self.replacedToken = try DeviceToken?(from: &reader)
+        self.registrant = try Registrant(from: &reader)
         self.revision = try reader.readVarint()
-        let start = reader.offset
-        guard let delivery = HostDelivery(rawValue: try reader.readByte()) else { throw .invalid(offset: start) }
-        self.delivery = delivery
+        self.delivery = try HostDelivery(from: &reader)
         self.context = try HostContext(from: &reader)
-        self.lease = try reader.readOptional { (reader) throws(ByteFault) in try reader.readInterval() }
+        self.lease = try Interval?(from: &reader)
         self.instances = try reader.readEach { (reader) throws(ByteFault) in try InstanceRegistration(from: &reader) }
     }
 }
 
 /// The context that a host reports, WidgetKit's `TimelineProviderContext`: kept, shown and passed to timeline
 /// providers. Decisions do not depend on it.
-package struct HostContext: Hashable, Sendable {
-    package struct Variant: Hashable, Sendable {
+package struct HostContext: FieldCoded, Hashable, Sendable {
+    package static let coding = Fields(Self.init, \.width, \.height, \.environmentVariants, \.locale, \.timeZone)
+
+    package struct Variant: FieldCoded, Hashable, Sendable {
+        package static let coding = Fields(Self.init, \.name, \.values)
+
         package var name: String
         package var values: [String]
 
@@ -141,33 +139,8 @@ package struct HostContext: Hashable, Sendable {
         self.timeZone = timeZone
     }
 
-    package func encode(into writer: inout ByteWriter) {
-        writer.write(self.width) { $0.write($1) }
-        writer.write(self.height) { $0.write($1) }
-        writer.write(each: self.environmentVariants) { writer, variant in
-            writer.write(variant.name)
-            writer.write(each: variant.values) { $0.write($1) }
-        }
-        writer.write(self.locale) { $0.write($1) }
-        writer.write(self.timeZone) { $0.write($1) }
-    }
-
     package init(from reader: inout ByteReader) throws(ByteFault) {
         // Five things that are not said, a byte each.
-        if reader.skipZeroes(5) {
-            self = HostContext()
-            return
-        }
-        self.width = try reader.readOptional { (reader) throws(ByteFault) in try reader.readDouble() }
-        self.height = try reader.readOptional { (reader) throws(ByteFault) in try reader.readDouble() }
-        self.environmentVariants = try reader.readEach { (reader) throws(ByteFault) in
-            let name = try reader.readString()
-            return Variant(
-                name: name,
-                values: try reader.readEach { (reader) throws(ByteFault) in try reader.readString() }
-            )
-        }
-        self.locale = try reader.readOptional { (reader) throws(ByteFault) in try reader.readString() }
-        self.timeZone = try reader.readOptional { (reader) throws(ByteFault) in try reader.readString() }
+        self = reader.skipZeroes(5) ? HostContext() : try Self.coding.read(from: &reader)
     }
 }

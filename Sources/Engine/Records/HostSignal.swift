@@ -1,7 +1,7 @@
 package import WidgetModel
 
 /// A session during which WidgetKit does not charge reloads. Raw values are part of the on-disk format.
-package enum HostSession: UInt8, Hashable, Sendable, CaseIterable {
+package enum HostSession: UInt8, ByteCoded, Hashable, Sendable, CaseIterable {
     case media = 0
     case navigation = 1
     case location = 2
@@ -16,7 +16,7 @@ package enum HostSession: UInt8, Hashable, Sendable, CaseIterable {
 }
 
 /// A change after which the system reloads all widgets of a host by itself. Raw values are part of the on-disk format.
-package enum SystemChange: UInt8, Hashable, Sendable, CaseIterable {
+package enum SystemChange: UInt8, ByteCoded, Hashable, Sendable, CaseIterable {
     case locale = 0
     case dynamicType = 1
     case accessibility = 2
@@ -35,7 +35,7 @@ package enum SystemChange: UInt8, Hashable, Sendable, CaseIterable {
 /// Something that happened on a host: `POST /v1/hosts/<token>/signals`.
 ///
 /// Foreground, sessions and visibility lapse after ``lapse`` unless they are signalled again.
-package struct HostSignal: Hashable, Sendable {
+package struct HostSignal: ByteCoded, Hashable, Sendable {
     package enum Event: Hashable, Sendable {
         case appForeground
         case appBackground
@@ -86,80 +86,58 @@ extension HostSignal.Event {
 }
 
 extension HostSignal {
-    /// Part of the on-disk format.
-    private enum Tag: UInt8 {
-        case appForeground = 0
-        case appBackground = 1
-        case sessionStarted = 2
-        case sessionEnded = 3
-        case widgetVisible = 4
-        case widgetHidden = 5
-        case appIntent = 6
-        case animation = 7
-        case systemChange = 8
-        case significantLocationChange = 9
-        case standBy = 10
-        case lowPower = 11
-        case reloaded = 12
-        case entryShown = 13
-    }
-
     package func encode(into writer: inout ByteWriter) {
         self.host.encode(into: &writer)
-        func write(_ tag: Tag) { writer.write(byte: tag.rawValue) }
-        func write(_ tag: Tag, _ instance: InstanceID) {
-            write(tag)
-            writer.write(instance.rawValue)
-        }
-        func write(_ tag: Tag, byte: UInt8) {
-            write(tag)
-            writer.write(byte: byte)
-        }
-        switch self.event {
-        case .appForeground: write(.appForeground)
-        case .appBackground: write(.appBackground)
-        case .sessionStarted(let session): write(.sessionStarted, byte: session.rawValue)
-        case .sessionEnded(let session): write(.sessionEnded, byte: session.rawValue)
-        case .widgetVisible(let instance): write(.widgetVisible, instance)
-        case .widgetHidden(let instance): write(.widgetHidden, instance)
-        case .appIntent(let instance): write(.appIntent, instance)
-        case .animation(let instance): write(.animation, instance)
-        case .systemChange(let change): write(.systemChange, byte: change.rawValue)
-        case .significantLocationChange: write(.significantLocationChange)
-        case .standBy(let isOn): write(.standBy, byte: isOn ? 1 : 0)
-        case .lowPower(let isOn): write(.lowPower, byte: isOn ? 1 : 0)
-        case .reloaded(let instance): write(.reloaded, instance)
+        self.event.encode(into: &writer)
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        self.host = try HostKey(from: &reader)
+        self.event = try Event(from: &reader)
+    }
+}
+
+/// The tags are part of the on-disk format.
+extension HostSignal.Event: ByteCoded {
+    package func encode(into writer: inout ByteWriter) {
+        switch self {
+        case .appForeground: writer.write(byte: 0)
+        case .appBackground: writer.write(byte: 1)
+        case .sessionStarted(let session): writer.write(tag: 2, session)
+        case .sessionEnded(let session): writer.write(tag: 3, session)
+        case .widgetVisible(let instance): writer.write(tag: 4, instance)
+        case .widgetHidden(let instance): writer.write(tag: 5, instance)
+        case .appIntent(let instance): writer.write(tag: 6, instance)
+        case .animation(let instance): writer.write(tag: 7, instance)
+        case .systemChange(let change): writer.write(tag: 8, change)
+        case .significantLocationChange: writer.write(byte: 9)
+        case .standBy(let isOn): writer.write(tag: 10, isOn)
+        case .lowPower(let isOn): writer.write(tag: 11, isOn)
+        case .reloaded(let instance): writer.write(tag: 12, instance)
         case .entryShown(let reload, let date):
-            write(.entryShown)
-            reload.encode(into: &writer)
+            writer.write(tag: 13, reload)
             writer.write(date)
         }
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
-        self.host = try HostKey(from: &reader)
         let start = reader.offset
-        guard let tag = Tag(rawValue: try reader.readByte()) else { throw .invalid(offset: start) }
-        switch tag {
-        case .appForeground: self.event = .appForeground
-        case .appBackground: self.event = .appBackground
-        case .sessionStarted, .sessionEnded:
-            guard let session = HostSession(rawValue: try reader.readByte()) else { throw .invalid(offset: start) }
-            self.event = tag == .sessionStarted ? .sessionStarted(session) : .sessionEnded(session)
-        case .widgetVisible: self.event = .widgetVisible(InstanceID(try reader.readString()))
-        case .widgetHidden: self.event = .widgetHidden(InstanceID(try reader.readString()))
-        case .appIntent: self.event = .appIntent(InstanceID(try reader.readString()))
-        case .animation: self.event = .animation(InstanceID(try reader.readString()))
-        case .systemChange:
-            guard let change = SystemChange(rawValue: try reader.readByte()) else { throw .invalid(offset: start) }
-            self.event = .systemChange(change)
-        case .significantLocationChange: self.event = .significantLocationChange
-        case .standBy: self.event = .standBy(try reader.readBool())
-        case .lowPower: self.event = .lowPower(try reader.readBool())
-        case .reloaded: self.event = .reloaded(InstanceID(try reader.readString()))
-        case .entryShown:
-            let reload = try ReloadID(from: &reader)
-            self.event = .entryShown(reload, date: try reader.readInstant())
+        switch try reader.readByte() {
+        case 0: self = .appForeground
+        case 1: self = .appBackground
+        case 2: self = .sessionStarted(try HostSession(from: &reader))
+        case 3: self = .sessionEnded(try HostSession(from: &reader))
+        case 4: self = .widgetVisible(try InstanceID(from: &reader))
+        case 5: self = .widgetHidden(try InstanceID(from: &reader))
+        case 6: self = .appIntent(try InstanceID(from: &reader))
+        case 7: self = .animation(try InstanceID(from: &reader))
+        case 8: self = .systemChange(try SystemChange(from: &reader))
+        case 9: self = .significantLocationChange
+        case 10: self = .standBy(try reader.readBool())
+        case 11: self = .lowPower(try reader.readBool())
+        case 12: self = .reloaded(try InstanceID(from: &reader))
+        case 13: self = .entryShown(try ReloadID(from: &reader), date: try reader.readInstant())
+        default: throw .invalid(offset: start)
         }
     }
 }

@@ -2,7 +2,7 @@ package import IntentMatching
 package import WidgetModel
 
 /// One widget instance of a registration, WidgetKit's `WidgetInfo`.
-package struct InstanceRegistration: Hashable, Sendable {
+package struct InstanceRegistration: ByteCoded, Hashable, Sendable {
     package var id: InstanceID
     package var kind: WidgetKind
     package var family: WidgetFamily
@@ -44,25 +44,21 @@ package struct InstanceRegistration: Hashable, Sendable {
         // The condition came later: records without one are as they always were.
         writer.write(byte: (self.pushEnabled ? 1 : 0) | (self.when == nil ? 0 : 2))
         writer.write(each: self.tags) { $0.write($1) }
-        writer.write(self.controlToken) { $0.write($1.bytes) }
+        self.controlToken.encode(into: &writer)
         self.when?.encode(into: &writer)
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
         self.id = InstanceID(try reader.readString())
         self.kind = WidgetKind(try reader.readString())
-        let start = reader.offset
-        guard let family = WidgetFamily(rawValue: try reader.readByte()) else { throw .invalid(offset: start) }
-        self.family = family
+        self.family = try WidgetFamily(from: &reader)
         self.configuration = try Configuration(from: &reader)
         let flagsOffset = reader.offset
         let flags = try reader.readByte()
         guard flags < 4 else { throw .invalid(offset: flagsOffset) }
         self.pushEnabled = flags & 1 == 1
         self.tags = try reader.readEach { (reader) throws(ByteFault) in try reader.readString() }
-        self.controlToken = try reader.readOptional { (reader) throws(ByteFault) in
-            DeviceToken(bytes: try reader.readBytes())
-        }
+        self.controlToken = try DeviceToken?(from: &reader)
         self.when = flags & 2 == 2 ? try MatchPattern(from: &reader) : nil
     }
 }

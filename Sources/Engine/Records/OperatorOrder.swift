@@ -13,7 +13,9 @@ package enum OrderScope: Hashable, Sendable {
 }
 
 /// An operator interferes, or a sender takes a push back. Each is a record, so that a replay decides alike.
-package struct OperatorOrder: Hashable, Sendable {
+package struct OperatorOrder: FieldCoded, Hashable, Sendable {
+    package static let coding = Fields({ Self($0, $1, by: $2) }, \.action, \.scope, \.source)
+
     package enum Action: Hashable, Sendable {
         /// Nothing of it reloads until then, or until it is resumed: an app, a kind or a sender.
         case pause(until: Instant?)
@@ -66,25 +68,15 @@ package struct OperatorOrder: Hashable, Sendable {
 extension OrderScope: ByteCoded {
     package func encode(into writer: inout ByteWriter) {
         switch self {
-        case .app(let app):
-            writer.write(byte: 0)
-            app.encode(into: &writer)
+        case .app(let app): writer.write(tag: 0, app)
         case .kind(let app, let kind):
-            writer.write(byte: 1)
-            app.encode(into: &writer)
+            writer.write(tag: 1, app)
             kind.encode(into: &writer)
-        case .sender(let team):
-            writer.write(byte: 2)
-            team.encode(into: &writer)
-        case .host(let host):
-            writer.write(byte: 3)
-            host.encode(into: &writer)
-        case .instance(let address):
-            writer.write(byte: 4)
-            address.encode(into: &writer)
+        case .sender(let team): writer.write(tag: 2, team)
+        case .host(let host): writer.write(tag: 3, host)
+        case .instance(let address): writer.write(tag: 4, address)
         case .push(let push, let team, let app):
-            writer.write(byte: 5)
-            push.encode(into: &writer)
+            writer.write(tag: 5, push)
             team.encode(into: &writer)
             app.encode(into: &writer)
         }
@@ -104,38 +96,26 @@ extension OrderScope: ByteCoded {
     }
 }
 
-extension OperatorOrder {
+extension OperatorOrder.Action: ByteCoded {
     package func encode(into writer: inout ByteWriter) {
-        switch self.action {
-        case .pause(let until):
-            writer.write(byte: 0)
-            writer.write(until) { $0.write($1) }
+        switch self {
+        case .pause(let until): writer.write(tag: 0, until)
         case .resume: writer.write(byte: 1)
         case .cancel: writer.write(byte: 2)
-        case .grant(let count):
-            writer.write(byte: 3)
-            writer.write(count: count)
+        case .grant(let count): writer.write(tag: 3, UInt64(count))
         case .reload: writer.write(byte: 4)
         }
-        self.scope.encode(into: &writer)
-        writer.write(self.source) { $1.encode(into: &$0) }
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
         let start = reader.offset
         switch try reader.readByte() {
-        case 0:
-            self.action = .pause(
-                until: try reader.readOptional { (reader) throws(ByteFault) in try reader.readInstant() }
-            )
-        case 1: self.action = .resume
-        case 2: self.action = .cancel
-        case 3: self.action = .grant(Int(truncatingIfNeeded: try reader.readVarint()))
-        case 4: self.action = .reload
+        case 0: self = .pause(until: try Instant?(from: &reader))
+        case 1: self = .resume
+        case 2: self = .cancel
+        case 3: self = .grant(Int(truncatingIfNeeded: try reader.readVarint()))
+        case 4: self = .reload
         default: throw .invalid(offset: start)
         }
-        self.scope = try OrderScope(from: &reader)
-        self.source = try reader.readOptional { (reader) throws(ByteFault) in try OperatorSource(from: &reader) }
-        guard self.isPossible else { throw .invalid(offset: start) }
     }
 }

@@ -4,7 +4,7 @@ package import WidgetModel
 ///
 /// Decisions do not depend on it. The push's later events become spans below this one, also in a process that was
 /// started later.
-package struct PushTrace: Hashable, Sendable {
+package struct PushTrace: ByteCoded, Hashable, Sendable {
     package let push: PushID
     package let context: TraceContext
 
@@ -14,9 +14,8 @@ package struct PushTrace: Hashable, Sendable {
     }
 
     package func encode(into writer: inout ByteWriter) {
-        writer.write(fixed64: self.push.high)
-        writer.write(fixed64: self.push.low)
-        writer.write(byte: self.context.isSampled ? 1 : 0)
+        self.push.encode(into: &writer)
+        writer.write(self.context.isSampled)
         writer.write(fixed64: self.context.high)
         writer.write(fixed64: self.context.low)
         writer.write(fixed64: self.context.spanID)
@@ -24,8 +23,7 @@ package struct PushTrace: Hashable, Sendable {
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
         let start = reader.offset
-        let push = try reader.readFixed64()
-        self.push = PushID(high: push, low: try reader.readFixed64())
+        self.push = try PushID(from: &reader)
         let flags = try reader.readByte()
         let (high, low) = (try reader.readFixed64(), try reader.readFixed64())
         let context = TraceContext(
@@ -42,6 +40,6 @@ package struct PushTrace: Hashable, Sendable {
 extension Engine {
     /// Where in the log a push stands and when it was accepted, if it is still known; the last one if several have the id.
     package func origin(of push: PushID) -> (position: LogPosition, acceptedAt: Instant)? {
-        self.ledger.pushes(with: push).last.map { (self.ledger[$0].position, self.ledger[$0].acceptedAt) }
+        self.ledger.pushes.find(push).last.map { (self.ledger[$0].position, self.ledger[$0].acceptedAt) }
     }
 }

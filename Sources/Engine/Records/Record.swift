@@ -48,51 +48,26 @@ package enum Record: Hashable, Sendable {
     }
 
     package func encode(into writer: inout ByteWriter) {
+        func write(_ tag: Tag, _ body: some ByteCoded) {
+            writer.write(byte: tag.rawValue)
+            body.encode(into: &writer)
+        }
         switch self {
-        case .settings(let settings):
-            writer.write(byte: Tag.settings.rawValue)
-            settings.encode(into: &writer)
-        case .push(let push):
-            writer.write(byte: Tag.push.rawValue)
-            push.encode(into: &writer)
-        case .register(let registration):
-            writer.write(byte: Tag.register.rawValue)
-            registration.encode(into: &writer)
-        case .unregister(let removal):
-            writer.write(byte: Tag.unregister.rawValue)
-            removal.encode(into: &writer)
-        case .signal(let signal):
-            writer.write(byte: Tag.signal.rawValue)
-            signal.encode(into: &writer)
-        case .timeline(let report):
-            writer.write(byte: Tag.timeline.rawValue)
-            report.encode(into: &writer)
-        case .delivery(let report):
-            writer.write(byte: Tag.delivery.rawValue)
-            report.encode(into: &writer)
-        case .appReload(let request):
-            writer.write(byte: Tag.appReload.rawValue)
-            request.encode(into: &writer)
-        case .invalidate(let request):
-            writer.write(byte: Tag.invalidate.rawValue)
-            request.encode(into: &writer)
-        case .channel(let command):
-            writer.write(byte: Tag.channel.rawValue)
-            command.encode(into: &writer)
-        case .trace(let trace):
-            writer.write(byte: Tag.trace.rawValue)
-            trace.encode(into: &writer)
-        case .tick:
-            writer.write(byte: Tag.tick.rawValue)
-        case .order(let order):
-            writer.write(byte: Tag.order.rawValue)
-            order.encode(into: &writer)
-        case .audit(let note):
-            writer.write(byte: Tag.audit.rawValue)
-            note.encode(into: &writer)
-        case .amend(let amendment):
-            writer.write(byte: Tag.amend.rawValue)
-            amendment.encode(into: &writer)
+        case .settings(let settings): write(.settings, settings)
+        case .push(let push): write(.push, push)
+        case .register(let registration): write(.register, registration)
+        case .unregister(let removal): write(.unregister, removal)
+        case .signal(let signal): write(.signal, signal)
+        case .timeline(let report): write(.timeline, report)
+        case .delivery(let report): write(.delivery, report)
+        case .appReload(let request): write(.appReload, request)
+        case .invalidate(let request): write(.invalidate, request)
+        case .channel(let command): write(.channel, command)
+        case .trace(let trace): write(.trace, trace)
+        case .tick: writer.write(byte: Tag.tick.rawValue)
+        case .order(let order): write(.order, order)
+        case .audit(let note): write(.audit, note)
+        case .amend(let amendment): write(.amend, amendment)
         }
     }
 

@@ -2,7 +2,7 @@ package import Timelines
 package import WidgetModel
 
 /// A host reports the timeline that it made for an instance: `PUT /v1/hosts/<token>/widgets/<id>/timeline`.
-package struct TimelineReport: Hashable, Sendable {
+package struct TimelineReport: ByteCoded, Hashable, Sendable {
     package var host: HostKey
     package var instance: InstanceID
     /// The reload that the timeline came from; reporting acknowledges it.
@@ -58,7 +58,7 @@ package struct TimelineReport: Hashable, Sendable {
 }
 
 /// The result of a reload's delivery.
-package struct DeliveryReport: Hashable, Sendable {
+package struct DeliveryReport: ByteCoded, Hashable, Sendable {
     package enum Result: Hashable, Sendable {
         /// The host has reloaded: the only evidence that counts.
         case acknowledged
@@ -82,9 +82,7 @@ package struct DeliveryReport: Hashable, Sendable {
         self.reload.encode(into: &writer)
         switch self.result {
         case .acknowledged: writer.write(byte: 0)
-        case .refused(let reason):
-            writer.write(byte: 1)
-            writer.write(reason)
+        case .refused(let reason): writer.write(tag: 1, reason)
         }
     }
 

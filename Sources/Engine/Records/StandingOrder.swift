@@ -59,7 +59,7 @@ extension Engine {
         case .host(let host): self.registry.findHost(host).map { self.registry[$0].isRegistered } ?? false
         case .instance(let address): self.registry.liveInstance(address) != nil
         case .push(let push, let team, _):
-            self.ledger.pushes(with: push).contains { number in
+            self.ledger.pushes.find(push).contains { number in
                 team.map { TeamID(self.catalogue.teamName(self.ledger[number].team)) == $0 } ?? true
             }
         }

@@ -37,7 +37,7 @@ struct HostContextTable: ~Copyable, Sendable {
     }
 
     /// The number of a context that one host more says. O(bytes).
-    mutating func take(_ context: HostContext) -> Number<NumberTag.HostContext> {
+    mutating func takeContext(_ context: HostContext) -> Number<NumberTag.HostContext> {
         guard !context.isBlank else { return Self.blank }
         let hash = context.hash(seed: self.seed)
         if let number = self.index.find(hash, where: { self.rows[$0].context.isSpelled(like: context) }) {

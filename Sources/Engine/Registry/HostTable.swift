@@ -87,7 +87,7 @@ struct HostTable: ~Copyable, Sendable {
     }
 
     var rows = Table<NumberTag.Host, Row>()
-    private var contexts: HostContextTable
+    private(set) var contexts: HostContextTable
     private var index = SlotIndex()
     /// Rows that were read back and are not in the index yet.
     private var late = LateSlots<NumberTag.Host>()
@@ -131,7 +131,7 @@ struct HostTable: ~Copyable, Sendable {
         saying context: HostContext,
         firstToken: TokenNumber
     ) {
-        row.contextNumber = self.contexts.take(context)
+        row.contextNumber = self.contexts.takeContext(context)
         row.firstToken = firstToken
         let hash = SeededHash.of(key.text.utf8.span, seed: self.seed)
         self.index.prefetch(hash)
@@ -139,9 +139,6 @@ struct HostTable: ~Copyable, Sendable {
         self.rows.restore(slot, row, blank: .blank)
         self.keepName(of: slot, key)
     }
-
-    /// Gives back the number of a row that is left out.
-    mutating func leaveOut(_ slot: HostNumber) { self.rows.release(slot) }
 
     /// Makes the table as long as it was, once its last row was taken back.
     mutating func finishRestoring(end: Int) {
@@ -154,9 +151,6 @@ struct HostTable: ~Copyable, Sendable {
         guard end > self.names.count else { return }
         self.names.append(repeating: .none, count: end - self.names.count)
     }
-
-    /// All numbers are below this; some of them may be free, and their rows are not registered.
-    var end: Int { self.rows.end }
 
     /// The id of a host; empty for a number that is free. O(bytes).
     func id(of slot: HostNumber) -> HostID {
@@ -214,7 +208,7 @@ struct HostTable: ~Copyable, Sendable {
     func prefetchID(of slot: HostNumber) { self.texts.prefetch(self.names[slot.index].text) }
 
     mutating func insert(_ row: consuming Row, named key: HostKey, saying context: HostContext) -> HostNumber {
-        row.contextNumber = self.contexts.take(context)
+        row.contextNumber = self.contexts.takeContext(context)
         let slot = self.rows.insert(row)
         self.index.insert(slot, SeededHash.of(key.text.utf8.span, seed: self.seed))
         self.keepName(of: slot, key)
@@ -265,21 +259,15 @@ struct HostTable: ~Copyable, Sendable {
     /// Notes a host's context from now on. O(bytes).
     mutating func setContext(of slot: HostNumber, _ context: HostContext) {
         let old = self.rows[slot].contextNumber
-        self.rows[slot].contextNumber = self.contexts.take(context)
+        self.rows[slot].contextNumber = self.contexts.takeContext(context)
         self.contexts.release(old)
     }
-
-    /// How many different things hosts say of themselves.
-    var contextCount: Int { self.contexts.count }
 
     /// Every row in use, in the order of keys. O(n log n).
     func sortedSlots() -> [HostNumber] {
         self.rows.usedNumbers().map { slot in (self.withName(of: slot) { Array(copying: $0) }, slot) }
             .sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
     }
-
-    /// Every row in use, in the order of its number. O(n).
-    func usedNumbers() -> [HostNumber] { self.rows.usedNumbers() }
 }
 
 /// The intent index's questions about hosts' ids.
@@ -298,54 +286,28 @@ extension HostTable: HostNaming {
 }
 
 extension HostTable.Row {
-    /// Until when the app is in the foreground.
-    var foregroundUntil: Instant {
-        get { self.coldFields.foregroundUntil }
-        set { self.change { $0.foregroundUntil = newValue } }
-    }
-
-    /// Until when the sessions hold.
-    var sessionsUntil: InlineArray<3, Instant> {
-        get { self.coldFields.sessionsUntil }
-        set { self.change { $0.sessionsUntil = newValue } }
-    }
-
-    /// The budget that its instances share, those whose policy says so.
-    var budget: ReloadBudget {
-        get { self.coldFields.budget }
-        set { self.change { $0.budget = newValue } }
-    }
-
-    /// The pace by which the shared budget was last charged, and in which its TAT is measured, in milliseconds; 0 before.
-    var budgetInterval: UInt32 {
-        get { self.coldFields.budgetInterval }
-        set { self.change { $0.budgetInterval = newValue } }
-    }
-
     var leaseEnds: Instant? {
         get { self.leaseEnd == Self.noLease ? nil : self.leaseEnd }
         set { self.leaseEnd = newValue ?? Self.noLease }
     }
 
-    /// All fields that are kept apart from the row.
+    /// The fields that are kept apart from the row. Blank ones take no memory.
     var coldFields: HostTable.ColdFields {
         get { self.coldRow.first ?? HostTable.ColdFields() }
-        set { self.coldRow = newValue.isBlank ? [] : [newValue] }
+        _modify {
+            var blank = HostTable.ColdFields()
+            if self.coldRow.isEmpty {
+                yield &blank
+                if !blank.isBlank { self.coldRow = [blank] }
+            } else {
+                yield &self.coldRow[0]
+                if self.coldRow[0].isBlank { self.coldRow = [] }
+            }
+        }
     }
 
     /// Whether any fields are kept apart from the row.
     var hasColdFields: Bool { !self.coldRow.isEmpty }
-
-    private mutating func change(_ body: (inout HostTable.ColdFields) -> Void) {
-        if self.coldRow.isEmpty {
-            var coldFields = HostTable.ColdFields()
-            body(&coldFields)
-            if !coldFields.isBlank { self.coldRow = [coldFields] }
-        } else {
-            body(&self.coldRow[0])
-            if self.coldRow[0].isBlank { self.coldRow = [] }
-        }
-    }
 
     /// Gives up the fields that are kept apart from the row, when its number is given back.
     fileprivate mutating func forget() {

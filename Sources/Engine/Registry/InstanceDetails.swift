@@ -288,7 +288,7 @@ struct InstanceDetails: ~Copyable, Sendable {
         self.keepText(of: slot, configurationCount: self.coder.bytes.count)
     }
 
-    private mutating func makeRoom(below end: Int) {
+    mutating func makeRoom(below end: Int) {
         guard Int(end) > self.heads.count else { return }
         self.heads.append(repeating: Head(), count: Int(end) - self.heads.count)
     }
@@ -328,9 +328,6 @@ struct InstanceDetails: ~Copyable, Sendable {
         self.makeRoom(below: slot.index + 1)
         self.insert(slot, whole.row, configuration, head)
     }
-
-    /// Makes the table as long as it was, once its last row was taken back.
-    mutating func finishRestoring(end: Int) { self.makeRoom(below: end) }
 
     // MARK: Texts
 

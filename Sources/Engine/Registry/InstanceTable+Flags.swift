@@ -12,12 +12,6 @@ extension InstanceTable {
         static let isHostDriven = Flags(rawValue: 1 << 8)
         /// All that there are.
         static let known: Flags = [.isLive, .pushEnabled, .isOrphaned, .isControl, .isConditional, .isHostDriven]
-
-        @inline(__always)
-        fileprivate subscript(flag: Flags) -> Bool {
-            get { self.rawValue & flag.rawValue != 0 }
-            set { self = Flags(rawValue: newValue ? self.rawValue | flag.rawValue : self.rawValue & ~flag.rawValue) }
-        }
     }
 }
 

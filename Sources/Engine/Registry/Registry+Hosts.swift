@@ -51,7 +51,7 @@ extension Registry {
     }
 
     /// Every host, in the order of its number. O(hosts).
-    func usedHosts() -> [HostNumber] { self.hosts.usedNumbers() }
+    func usedHosts() -> [HostNumber] { self.hosts.rows.usedNumbers() }
 
     /// Every host, in the order of keys. O(hosts log hosts).
     func sortedHosts() -> [HostNumber] { self.hosts.sortedSlots() }

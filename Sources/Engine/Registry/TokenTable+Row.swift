@@ -34,10 +34,6 @@ extension TokenTable.Row {
     var isBound: Bool { self.flags.contains(.isBound) }
     var environment: PushEnvironment { self.flags.contains(.isDevelopment) ? .development : .production }
 
-    mutating func set(_ flag: TokenTable.Flags, _ isSet: Bool) {
-        if isSet { self.flags.insert(flag) } else { self.flags.remove(flag) }
-    }
-
     init(_ token: DeviceToken) {
         let bytes = token.bytes.span
         self.byteCount = bytes.count <= TokenTable.bytesInRow ? UInt8(bytes.count) : .max

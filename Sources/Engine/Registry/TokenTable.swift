@@ -140,7 +140,7 @@ struct TokenTable: ~Copyable, Sendable {
     ) {
         guard !number.isNone || rows[slot].flags.contains(flag) else { return }
         numbers[slot] = number.isNone ? nil : number
-        rows[slot].set(flag, !number.isNone)
+        rows[slot].flags[flag] = !number.isNone
     }
 
     /// The next token of the host, none if it is the youngest.
@@ -165,7 +165,7 @@ struct TokenTable: ~Copyable, Sendable {
 
     private mutating func bind(_ slot: TokenNumber, to binding: Binding) {
         if !self.rows[slot].isBound { self.boundCount += 1 }
-        self.rows[slot].set(.isBound, true)
+        self.rows[slot].flags[.isBound] = true
         self.rows[slot].host = binding.host
         self.setControl(of: slot, binding.instance)
     }
@@ -178,7 +178,7 @@ struct TokenTable: ~Copyable, Sendable {
     private mutating func markRemoved(_ token: DeviceToken, at now: Instant) {
         let slot = self.place(token)
         if self.rows[slot].isBound { self.boundCount -= 1 }
-        self.rows[slot].set(.isBound, false)
+        self.rows[slot].flags[.isBound] = false
         self.rows[slot].at = ShortInstant(now)
     }
 
@@ -335,7 +335,7 @@ extension TokenTable {
     /// A host says again that a token is its own.
     mutating func renew(_ slot: TokenNumber, at now: Instant, _ environment: PushEnvironment) {
         self.rows[slot].at = ShortInstant(now)
-        self.rows[slot].set(.isDevelopment, environment == .development)
+        self.rows[slot].flags[.isDevelopment] = environment == .development
     }
 
     /// Makes a token that was bound to a host the youngest of its list, in which it is not. O(tokens).

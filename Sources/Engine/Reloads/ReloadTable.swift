@@ -76,7 +76,7 @@ struct ReloadTable: ~Copyable, Sendable {
     }
 
     private(set) var rows = Table<NumberTag.Reload, Stored>()
-    private var served = SideTable<Served>()
+    private(set) var served = SideTable<Served>()
 
     /// No reloads.
     init() {}
@@ -92,13 +92,6 @@ struct ReloadTable: ~Copyable, Sendable {
 
     /// Bytes of memory held.
     var byteCount: Int { self.rows.byteCount + self.served.byteCount }
-
-    var count: Int { self.rows.count }
-    /// All numbers are below this; some of them may be free.
-    var end: Int { self.rows.end }
-    var free: [ReloadNumber] { self.rows.free }
-    /// How many reloads have something that only those for pushes have.
-    var servedCount: Int { self.served.count }
 
     /// A whole reload. ``subscript(stored:)`` reads one field that all reloads have.
     subscript(slot: ReloadNumber) -> Row {

@@ -38,6 +38,26 @@ extension Reloads {
     }
 
     /// Fetches a cause that is about to be read.
+    /// Walks a list that does not change meanwhile, the oldest first.
+    @inline(__always)
+    func forEach(in list: CauseList, _ body: (CauseNumber, Cause) -> Void) {
+        var cause = list.head
+        while !cause.isNone {
+            let row = self.causes[cause]
+            body(cause, row)
+            cause = row.next
+        }
+    }
+
+    /// The highest priority on a list; nil if that is empty.
+    func highestPriority(in list: CauseList) -> Priority? {
+        var highest: Priority?
+        self.forEach(in: list) { _, row in
+            if row.priority.rawValue > highest?.rawValue ?? 0 { highest = row.priority }
+        }
+        return highest
+    }
+
     @inline(__always)
     func prefetch(_ cause: CauseNumber) { self.causes.prefetch(cause) }
 

@@ -39,7 +39,7 @@ extension Reloads {
     var causeCount: Int { self.causes.count }
 
     /// How many reloads are outstanding.
-    var count: Int { self.table.count }
+    var count: Int { self.table.rows.count }
 
     /// A reload whole; for one thing that all have see ``subscript(stored:)``.
     subscript(reload: ReloadNumber) -> Reload { self.table[reload] }

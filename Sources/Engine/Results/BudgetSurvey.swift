@@ -34,6 +34,12 @@ package struct BudgetSurvey: Hashable, Sendable {
         /// How many will have nothing left by the end of each coming hour, the ones that have nothing left now first.
         package var exhaustedWithin = Array(repeating: 0, count: BudgetSurvey.forecastHours + 1)
 
+        /// The members that are one number each.
+        static let numbers: [any WritableKeyPath<Self, Int> & Sendable] = [
+            \.instances, \.pushEnabled, \.orphaned, \.unlimited, \.exhausted, \.waiting, \.waitingPushes, \.away,
+            \.charged, \.allowance,
+        ]
+
         package init(app: BundleID, kind: WidgetKind) {
             self.app = app
             self.kind = kind
@@ -41,16 +47,7 @@ package struct BudgetSurvey: Hashable, Sendable {
 
         /// Adds another survey's row of the same kind.
         package static func += (sum: inout KindRow, other: KindRow) {
-            sum.instances += other.instances
-            sum.pushEnabled += other.pushEnabled
-            sum.orphaned += other.orphaned
-            sum.unlimited += other.unlimited
-            sum.exhausted += other.exhausted
-            sum.waiting += other.waiting
-            sum.waitingPushes += other.waitingPushes
-            sum.away += other.away
-            sum.charged += other.charged
-            sum.allowance += other.allowance
+            for number in Self.numbers { sum[keyPath: number] += other[keyPath: number] }
             for index in sum.left.indices { sum.left[index] += other.left[index] }
             for index in sum.exhaustedWithin.indices { sum.exhaustedWithin[index] += other.exhaustedWithin[index] }
         }
@@ -64,10 +61,6 @@ package struct BudgetSurvey: Hashable, Sendable {
     /// smoothing. Only those that the gateway does: hosts that run their own timelines are not smoothed.
     package internal(set) var asked = Array(repeating: UInt32(0), count: BudgetSurvey.reloadForecastSeconds)
     package internal(set) var planned = Array(repeating: UInt32(0), count: BudgetSurvey.reloadForecastSeconds)
-
-    package init(from: Instant) {
-        self.from = from
-    }
 
     /// Adds another partition's survey from the same instant.
     package static func += (sum: inout BudgetSurvey, other: BudgetSurvey) {
@@ -99,6 +92,10 @@ package struct BudgetSurvey: Hashable, Sendable {
             self.planned[second] += other.planned[second]
         }
     }
+}
+
+extension BudgetSurvey {
+    package init(from: Instant) { self.init(from: from, kinds: []) }
 }
 
 /// The contribution of some rows of a partition to a survey.

@@ -95,13 +95,9 @@ package struct ReloadEffect: ByteCoded, Hashable, Sendable {
         self.id = try ReloadID(from: &reader)
         self.address = try InstanceAddress(from: &reader)
         self.kind = WidgetKind(try reader.readString())
-        let start = reader.offset
-        guard let family = WidgetFamily(rawValue: try reader.readByte()),
-            let delivery = HostDelivery(rawValue: try reader.readByte())
-        else { throw .invalid(offset: start) }
-        self.family = family
-        self.delivery = delivery
-        self.causes = ReloadCauses(rawValue: UInt16(truncatingIfNeeded: try reader.readVarint()))
+        self.family = try WidgetFamily(from: &reader)
+        self.delivery = try HostDelivery(from: &reader)
+        self.causes = try ReloadCauses(from: &reader)
         self.exemption = try Exemption?(from: &reader)
         self.issuedAt = try reader.readInstant()
         self.expiresAt = try reader.readInstant()

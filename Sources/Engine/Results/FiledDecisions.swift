@@ -10,8 +10,6 @@ package struct FiledDecisions: Hashable, Sendable {
     /// The instances that the decisions are about, each once.
     package var instances: [InstanceAddress] = []
     package var rows: [FiledDecision] = []
-
-    package init(first: UInt64, count: UInt64) { (self.first, self.count) = (first, count) }
 }
 
 /// A decision with all that a file keeps of it.

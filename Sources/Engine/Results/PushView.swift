@@ -42,11 +42,6 @@ package struct OutcomeCounts: Hashable, Sendable {
     /// By the reasons' raw values; they add up to `failed`.
     private var failures: [Int]
 
-    package init() {
-        self.counts = Array(repeating: 0, count: PushOutcome.allCases.count)
-        self.failures = Array(repeating: 0, count: FailureReason.allCases.count)
-    }
-
     package subscript(outcome: PushOutcome) -> Int {
         get { self.counts[Int(outcome.rawValue)] }
         set { self.counts[Int(outcome.rawValue)] = newValue }
@@ -63,6 +58,20 @@ package struct OutcomeCounts: Hashable, Sendable {
     package static func += (left: inout OutcomeCounts, right: OutcomeCounts) {
         for index in left.counts.indices { left.counts[index] += right.counts[index] }
         for index in left.failures.indices { left.failures[index] += right.failures[index] }
+    }
+}
+
+extension OutcomeCounts: FieldCoded {
+    package static let coding = Fields(Self.init, \.counts, \.failures)
+    package var isPossible: Bool {
+        self.counts.count == PushOutcome.allCases.count && self.failures.count == FailureReason.allCases.count
+    }
+
+    package init() {
+        self.init(
+            counts: Array(repeating: 0, count: PushOutcome.allCases.count),
+            failures: Array(repeating: 0, count: FailureReason.allCases.count)
+        )
     }
 }
 

@@ -14,8 +14,6 @@ package struct PushWaiting: Hashable, Sendable {
     /// Whether it waits for more instances than were looked at.
     package var isSampled = false
 
-    package init() { self.counts = Array(repeating: 0, count: DecisionReason.allCases.count) }
-
     /// For how many of the instances that were looked at it waits for a reason.
     package subscript(reason: DecisionReason) -> Int { self.counts[Int(reason.rawValue)] }
 
@@ -45,20 +43,9 @@ package struct PushWaiting: Hashable, Sendable {
     }
 }
 
-extension PushWaiting: ByteCoded {
-    package func encode(into writer: inout ByteWriter) {
-        self.counts.encode(into: &writer)
-        self.earliest.encode(into: &writer)
-        self.latest.encode(into: &writer)
-        self.expiring.encode(into: &writer)
-        writer.write(self.isSampled)
-    }
+extension PushWaiting: FieldCoded {
+    package static let coding = Fields(Self.init, \.counts, \.earliest, \.latest, \.expiring, \.isSampled)
+    package var isPossible: Bool { self.counts.count == DecisionReason.allCases.count }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
-        self.counts = try reader.readRow(of: DecisionReason.allCases.count)
-        self.earliest = try Instant?(from: &reader)
-        self.latest = try Instant?(from: &reader)
-        self.expiring = try Int(from: &reader)
-        self.isSampled = try reader.readBool()
-    }
+    package init() { self.init(counts: Array(repeating: 0, count: DecisionReason.allCases.count)) }
 }

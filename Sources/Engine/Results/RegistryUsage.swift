@@ -1,7 +1,9 @@
 package import WidgetModel
 
 /// An app's part of the registry, in one partition or more.
-package struct RegistryUsage: Hashable, Sendable {
+package struct RegistryUsage: MemberCounts, Hashable, Sendable {
+    package static let members: [Member] = [\.hosts, \.instances, \.tombstones, \.textBytes]
+
     /// Registered hosts.
     package var hosts = 0
     /// Live instances.
@@ -11,6 +13,7 @@ package struct RegistryUsage: Hashable, Sendable {
     /// Bytes of the hosts' keys, and of the instances' ids, packed configurations, tags and conditions.
     package var textBytes = 0
 
+    package init() {}
     package init(hosts: Int = 0, instances: Int = 0, tombstones: Int = 0, textBytes: Int = 0) {
         self.hosts = hosts
         self.instances = instances
@@ -31,20 +34,6 @@ package struct RegistryUsage: Hashable, Sendable {
     package var bytes: Int {
         self.hosts * Self.bytesPerHost + self.instances * Self.bytesPerInstance
             + self.tombstones * Self.bytesPerTombstone + self.textBytes
-    }
-
-    package static func += (left: inout RegistryUsage, right: RegistryUsage) {
-        left.hosts += right.hosts
-        left.instances += right.instances
-        left.tombstones += right.tombstones
-        left.textBytes += right.textBytes
-    }
-
-    package static func -= (left: inout RegistryUsage, right: RegistryUsage) {
-        left.hosts -= right.hosts
-        left.instances -= right.instances
-        left.tombstones -= right.tombstones
-        left.textBytes -= right.textBytes
     }
 }
 

@@ -72,14 +72,11 @@ package struct ReloadID: ByteCoded, Hashable, Sendable, CustomStringConvertible 
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
+        self.partition = try PartitionID(from: &reader)
+        self.position = try LogPosition(from: &reader)
         let start = reader.offset
-        guard let partition = UInt16(exactly: try reader.readVarint()) else { throw .invalid(offset: start) }
-        self.partition = PartitionID(partition)
-        self.position = LogPosition(try reader.readVarint())
-        guard let instance = UInt32(exactly: try reader.readVarint()), instance != .max else {
-            throw .invalid(offset: start)
-        }
-        self.instance = InstanceNumber(raw: instance)
+        self.instance = try InstanceNumber(from: &reader)
+        guard !self.instance.isNone else { throw .invalid(offset: start) }
         self.check = try reader.readFixed32()
     }
 }

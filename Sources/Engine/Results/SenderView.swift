@@ -1,33 +1,34 @@
 package import WidgetModel
 
 /// The costs of one sender's pushes, since the first record of the log: `GET /v1/senders`.
+@dynamicMemberLookup
 package struct SenderView: Hashable, Sendable {
     package let team: TeamID
-    package var pushes: Int
-    package var repeats: Int
-    package var matched: Int
+    package var counts: SenderCounts
+
+    package subscript(dynamicMember member: KeyPath<SenderCounts, Int>) -> Int { self.counts[keyPath: member] }
+}
+
+/// The costs and outcomes of a sender's pushes.
+package struct SenderCounts: MemberCounts, Hashable, Sendable {
+    package static let members: [Member] = [
+        \.pushes, \.repeats, \.matched, \.unchanged, \.refused, \.charged, \.exempt, \.collateral, \.collateralOver,
+    ]
+
+    package var pushes = 0
+    package var repeats = 0
+    package var matched = 0
     /// Matched instances that showed the content already.
-    package var unchanged: Int
-    /// Matched instances for which a push ended at once without a reload: now or never, or too many waiting.
-    package var refused: Int
+    package var unchanged = 0
+    /// Matched instances whose push ended `expired`, having been now or never, or `failed` as too many waited.
+    package var refused = 0
     /// Reloads charged to the budget of an instance on the sender's account, and those that were not charged.
-    package var charged: Int
-    package var exempt: Int
+    package var charged = 0
+    package var exempt = 0
     /// Reloads of other widgets that a push to their common token brought along, charged to their budgets, and those
     /// that their budgets did not allow.
-    package var collateral: Int
-    package var collateralOver: Int
+    package var collateral = 0
+    package var collateralOver = 0
 
-    /// Adds another partition's numbers of the same sender.
-    package static func += (left: inout SenderView, right: SenderView) {
-        left.pushes += right.pushes
-        left.repeats += right.repeats
-        left.matched += right.matched
-        left.unchanged += right.unchanged
-        left.refused += right.refused
-        left.charged += right.charged
-        left.exempt += right.exempt
-        left.collateral += right.collateral
-        left.collateralOver += right.collateralOver
-    }
+    package init() {}
 }

@@ -1,3 +1,5 @@
+package import WidgetModel
+
 /// A table of an engine, or tables of one purpose, whose memory operators see.
 package enum EngineTable: Int, Hashable, Sendable, CaseIterable {
     /// Hosts with their keys and contexts.
@@ -36,9 +38,8 @@ package enum EngineTable: Int, Hashable, Sendable, CaseIterable {
 /// Bytes of memory by table, in one partition or more: memory that tables hold, in use or free. Memory that single rows refer to
 /// is not in it, such as the entries of a timeline.
 package struct TableBytes: Hashable, Sendable {
-    private var counts = Array(repeating: 0, count: EngineTable.allCases.count)
-
-    package init() {}
+    /// By the tables' raw values.
+    private var counts: [Int]
 
     package subscript(table: EngineTable) -> Int {
         get { self.counts[table.rawValue] }
@@ -48,4 +49,11 @@ package struct TableBytes: Hashable, Sendable {
     package static func += (left: inout TableBytes, right: TableBytes) {
         for table in EngineTable.allCases { left[table] += right[table] }
     }
+}
+
+extension TableBytes: FieldCoded {
+    package static let coding = Fields(Self.init, \.counts)
+    package var isPossible: Bool { self.counts.count == EngineTable.allCases.count }
+
+    package init() { self.init(counts: Array(repeating: 0, count: EngineTable.allCases.count)) }
 }

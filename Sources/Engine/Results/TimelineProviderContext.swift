@@ -2,17 +2,6 @@ package import WidgetModel
 
 /// The context of a question to a timeline provider, beside the configuration: WidgetKit's `TimelineProviderContext`.
 package struct TimelineProviderContext: Hashable, Sendable {
-    /// One value of one environment variant, such as `colorScheme` and `dark`.
-    package struct EnvironmentValue: Hashable, Sendable {
-        package let name: String
-        package let value: String
-
-        package init(_ name: String, _ value: String) {
-            self.name = name
-            self.value = value
-        }
-    }
-
     /// Width and height in points.
     package struct DisplaySize: Hashable, Sendable {
         package let width: Double

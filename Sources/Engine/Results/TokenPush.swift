@@ -15,7 +15,9 @@ package enum Collateral: UInt8, ByteCoded, Hashable, Sendable, CaseIterable {
 /// reported once, by ``id``, and counts for all ``members``.
 package struct TokenPush: ByteCoded, Hashable, Sendable {
     /// One instance that the push reloads.
-    package struct Member: ByteCoded, Hashable, Sendable {
+    package struct Member: FieldCoded, Hashable, Sendable {
+        package static let coding = Fields(Self.init, \.reload, \.collateral)
+
         package let reload: ReloadEffect
         /// Nil for a decision of the instance's own.
         package let collateral: Collateral?
@@ -23,15 +25,6 @@ package struct TokenPush: ByteCoded, Hashable, Sendable {
         package init(reload: ReloadEffect, collateral: Collateral?) {
             self.reload = reload
             self.collateral = collateral
-        }
-
-        package func encode(into writer: inout ByteWriter) {
-            self.reload.encode(into: &writer)
-            self.collateral.encode(into: &writer)
-        }
-
-        package init(from reader: inout ByteReader) throws(ByteFault) {
-            self.init(reload: try ReloadEffect(from: &reader), collateral: try Collateral?(from: &reader))
         }
 
         /// Whether it is charged to the instance's budget.

@@ -53,12 +53,6 @@ extension Schedule {
         static let isPolicyPaced = Flags(rawValue: 1 << 5)
         /// All that there are.
         static let known: Flags = [.hasScheduled, .hasPendingDigest, .isPolicyPaced]
-
-        @inline(__always)
-        fileprivate subscript(flag: Flags) -> Bool {
-            get { self.rawValue & flag.rawValue != 0 }
-            set { self = Flags(rawValue: newValue ? self.rawValue | flag.rawValue : self.rawValue & ~flag.rawValue) }
-        }
     }
 }
 

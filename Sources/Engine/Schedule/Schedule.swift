@@ -77,10 +77,7 @@ struct Schedule: ~Copyable, Sendable {
         self.active = other.active
     }
 
-    /// Makes the tables as long as they were, once the last row was taken back.
-    mutating func finishRestoring(end: Int) { self.makeRoom(below: end) }
-
-    private mutating func makeRoom(below end: Int) {
+    mutating func makeRoom(below end: Int) {
         guard end > self.resting.count else { return }
         self.cold.append(repeating: ColdRow(), count: end - self.resting.count)
         self.resting.append(repeating: RestingRow(), count: end - self.resting.count)

@@ -139,9 +139,7 @@ extension DecisionLog.Entry: Coded {
             cause: try coder.choice(self.cause),
             outcome: try coder.choice(self.outcome),
             reason: try coder.choice(self.reason),
-            exemption: try coder.optional(self.exemption, .appForeground) { (coder, value) throws(ByteFault) in
-                try coder.choice(value)
-            },
+            exemption: try coder.optional(choice: self.exemption),
             hasPush: hasPush
         )
     }
@@ -182,9 +180,7 @@ extension PushTable.Row: Coded {
             priority: try coder.choice(self.priority),
             isOpen: try coder.flag(self.isOpen),
             isForApp: try coder.flag(self.isForApp),
-            failure: try coder.optional(self.failure, .tooMany) { coder, failure throws(ByteFault) in
-                try coder.choice(failure)
-            },
+            failure: try coder.optional(choice: self.failure),
             contentHash: try coder.fixed(self.contentHash),
             position: try coder.position(self.position),
             acceptedAt: try coder.instant(self.acceptedAt),

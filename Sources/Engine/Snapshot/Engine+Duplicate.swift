@@ -5,7 +5,7 @@ extension Engine {
         var encoder = EngineSnapshotEncoder()
         var decoder = EngineSnapshotDecoder(partition: self.partition, partitions: self.partitions, rules: self.rules)
         do throws(SnapshotError) {
-            while let frame = encoder.next(self) { try decoder.take(frame) }
+            while let frame = encoder.next(self) { try decoder.takeFrame(frame) }
             return try decoder.finish()
         } catch {
             preconditionFailure("a state that was just written is read back: \(error)")

@@ -37,7 +37,7 @@ package struct EngineInstancesDecoder: ~Copyable, Sendable {
     /// The other decoder reports faults of a frame as a whole; this one only never ends the process.
     ///
     /// - Returns: False once no later frame has data of instances.
-    package mutating func take(_ frame: [UInt8]) throws(SnapshotError) -> Bool {
+    package mutating func takeFrame(_ frame: [UInt8]) throws(SnapshotError) -> Bool {
         do throws(ByteFault) {
             var coder = StateReader(frame)
             guard let section = Section(rawValue: try coder.byte()) else { throw ByteFault.invalid(offset: 0) }

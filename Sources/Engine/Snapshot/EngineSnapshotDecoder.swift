@@ -77,7 +77,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     }
 
     /// Reads the next frame. O(frame).
-    package mutating func take(_ frame: [UInt8]) throws(SnapshotError) {
+    package mutating func takeFrame(_ frame: [UInt8]) throws(SnapshotError) {
         let section: Section
         do throws(ByteFault) {
             section = try self.read(frame)
@@ -85,7 +85,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
             throw .damaged(frame: self.frames, error)
         }
         if self.frames == 0 { try self.checkHead() }
-        if section <= .instances, !self.leavesInstances { _ = try self.instances.take(frame) }
+        if section <= .instances, !self.leavesInstances { _ = try self.instances.takeFrame(frame) }
         self.section = section
         self.frames += 1
     }
@@ -158,7 +158,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
             let slot: CauseNumber = try self.slot(3, from: self.causes.end, &coder)
             self.causes.restore(slot, try Reloads.Cause.blank.coded(by: &coder), blank: .blank)
         case .reloads:
-            let slot: ReloadNumber = try self.slot(4, from: self.reloads.end, &coder)
+            let slot: ReloadNumber = try self.slot(4, from: self.reloads.rows.end, &coder)
             let row = try ReloadTable.Row.blank.coded(by: &coder)
             if self.instances.keeps(row.instance) {
                 self.reloads.restore(slot, row)
@@ -188,13 +188,13 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     }
 
     private mutating func readHost(_ coder: inout StateReader) throws(ByteFault) {
-        let slot: HostNumber = try self.slot(EngineSnapshot.hostTable, from: self.hosts.end, &coder)
+        let slot: HostNumber = try self.slot(EngineSnapshot.hostTable, from: self.hosts.rows.end, &coder)
         let end = try coder.rowEnd()
         if let host = self.host {
             let start = coder.offset
             guard HostKey(text: try coder.text("")) == host else {
                 coder.move(to: end)
-                return self.hosts.leaveOut(slot)
+                return self.hosts.rows.release(slot)
             }
             coder.move(to: start)
             self.instances.host = slot

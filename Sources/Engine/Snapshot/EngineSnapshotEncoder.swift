@@ -89,7 +89,7 @@ package struct EngineSnapshotEncoder: Sendable {
         case .pushes:
             return try self.write(engine.ledger.pushes.rows, &coder) { (slot, row, coder) throws(ByteFault) in
                 _ = try row.coded(by: &coder)
-                if row.hasCollapseID { _ = coder.bytes(engine.ledger.collapseID(of: slot)) }
+                if row.hasCollapseID { _ = coder.bytes(engine.ledger.pushes.collapseID(of: slot)) }
             }
         case .repeats:
             return try self.write(engine.ledger.repeats.entries.count, &coder) { (place, coder) throws(ByteFault) in
@@ -169,7 +169,7 @@ package struct EngineSnapshotEncoder: Sendable {
             || self.writeRun(of: engine.registry.instances.rows.free, 1, &skipped, &coder)
             || self.writeRun(of: engine.schedule.days.free, 2, &skipped, &coder)
             || self.writeRun(of: engine.reloads.causes.free, 3, &skipped, &coder)
-            || self.writeRun(of: engine.reloads.table.free, 4, &skipped, &coder)
+            || self.writeRun(of: engine.reloads.table.rows.free, 4, &skipped, &coder)
             || self.writeRun(of: engine.ledger.pushes.rows.free, 5, &skipped, &coder))
     }
 

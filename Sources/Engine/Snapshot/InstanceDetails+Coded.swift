@@ -35,8 +35,8 @@ extension InstanceDetails.Particulars {
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceDetails.Particulars {
         InstanceDetails.Particulars(
             tags: self.tags,
-            when: try coder.optional(self.when),
-            controlToken: try coder.optional(self.controlToken),
+            when: try coder.value(self.when),
+            controlToken: try coder.value(self.controlToken),
             controlEnvironment: try coder.choice(self.controlEnvironment)
         )
     }
@@ -55,7 +55,7 @@ extension InstanceDetails.Content {
         content.confirmedDigest = try coder.optional(self.confirmedDigest, .blank)
         confirmedBy = try coder.position(confirmedBy)
         content.pendingDigest = try coder.optional(self.pendingDigest, .blank)
-        content.shownEntry = try coder.optional(self.shownEntry)
+        content.shownEntry = try coder.value(self.shownEntry)
         content.unshown = try coder.optional(self.unshown, .blank)
         return content
     }

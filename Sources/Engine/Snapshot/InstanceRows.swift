@@ -73,11 +73,11 @@ struct InstanceRows: ~Copyable, Sendable {
             if !shape.tags.isEmpty { whole.particulars = InstanceDetails.Particulars(tags: shape.tags) }
             whole = try whole.coded(by: &coder, groups)
             let record = try self.readRecord(slot, head, kind: shape.kind, groups, &coder)
-            return try self.take(slot, record, whole, shape.configuration, bounds, &coder)
+            return try self.takeWhole(slot, record, whole, shape.configuration, bounds, &coder)
         }
         // Nearly all instances: there is little to copy.
         let record = try self.readRecord(slot, head, kind: shape.kind, groups, &coder)
-        try self.note(slot, record, bounds, &coder)
+        try self.countRow(slot, record, bounds, &coder)
         self.restore(slot, record)
         self.instances.details.insert(slot, details, shape.configuration)
         self.usages[record.row.kind.index].textBytes += self.instances.details.textBytes(of: slot)
@@ -108,7 +108,7 @@ struct InstanceRows: ~Copyable, Sendable {
     }
 
     @inline(never)
-    private mutating func take(
+    private mutating func takeWhole(
         _ slot: InstanceNumber,
         _ record: InstanceRecord,
         _ details: InstanceDetails.Whole,
@@ -116,7 +116,7 @@ struct InstanceRows: ~Copyable, Sendable {
         _ bounds: Bounds,
         _ coder: inout StateReader
     ) throws(ByteFault) {
-        try self.note(slot, record, bounds, &coder)
+        try self.countRow(slot, record, bounds, &coder)
         if record.row.isLive, details.particulars?.controlToken != nil { self.controls.append(slot) }
         self.restore(slot, record)
         self.instances.details.restore(slot, details, configuration)
@@ -125,7 +125,7 @@ struct InstanceRows: ~Copyable, Sendable {
 
     /// Notes the values that follow from a row, and its timer, which comes behind it.
     @inline(__always)
-    private mutating func note(
+    private mutating func countRow(
         _ slot: InstanceNumber,
         _ record: borrowing InstanceRecord,
         _ bounds: Bounds,
@@ -161,7 +161,7 @@ struct InstanceRows: ~Copyable, Sendable {
     /// Makes the tables as long as they were, once the last row was read.
     mutating func finish(end: Int) {
         self.instances.rows.finishRestoring(end: end, blank: .blank)
-        self.instances.details.finishRestoring(end: end)
-        self.schedule.finishRestoring(end: end)
+        self.instances.details.makeRoom(below: end)
+        self.schedule.makeRoom(below: end)
     }
 }

@@ -17,7 +17,7 @@ struct InstanceShape: Coded {
         InstanceShape(
             kind: try coder.number(self.kind),
             family: try coder.choice(self.family),
-            tags: try coder.list(self.tags, "") { (coder, value) throws(ByteFault) in try coder.text(value) },
+            tags: try coder.value(self.tags),
             configuration: try coder.configuration(self.configuration)
         )
     }

@@ -17,7 +17,7 @@ struct SnapshotHead: Sendable {
     var apps: [Catalogue.App] = []
     var kinds: [Catalogue.Kind] = []
     var pauses: [StandingOrder] = []
-    var accounts: [SenderAccounts.Account] = []
+    var accounts: [SenderCounts] = []
     var counters = EngineStats()
     var pushes = PushTable.Sums()
     var repeatCapacity = 1
@@ -54,7 +54,7 @@ struct SnapshotHead: Sendable {
         self.ends[1] = UInt32(engine.registry.instances.rows.end)
         self.ends[2] = UInt32(engine.schedule.days.end)
         self.ends[3] = UInt32(engine.reloads.causes.end)
-        self.ends[4] = UInt32(engine.reloads.table.end)
+        self.ends[4] = UInt32(engine.reloads.table.rows.end)
         self.ends[5] = UInt32(engine.ledger.pushes.rows.end)
         self.amendments = engine.amendments
     }
@@ -95,7 +95,7 @@ extension SnapshotHead: Coded {
         head.apps = try coder.list(self.apps, .blank)
         head.kinds = try coder.list(self.kinds, .blank)
         head.pauses = try coder.value(self.pauses)
-        head.accounts = try coder.list(self.accounts, SenderAccounts.Account())
+        head.accounts = try coder.list(self.accounts, SenderCounts())
         head.counters = try self.counters.coded(by: &coder)
         head.pushes.complete.first = try coder.slot(self.pushes.complete.first)
         head.pushes.complete.last = try coder.slot(self.pushes.complete.last)
@@ -143,7 +143,7 @@ extension Catalogue.Kind: Coded {
     static let blank: Catalogue.Kind = {
         do throws(SchemaFault) {
             let schema = try KindSchema(kind: WidgetKind("blank"))
-            return Catalogue.Kind(app: .none, schema: schema, budget: .widgetkit, usesLocation: false)
+            return Catalogue.Kind(app: .none, KindSettings(schema: schema))
         } catch {
             preconditionFailure("a schema without parameters: \(error)")
         }
@@ -152,35 +152,27 @@ extension Catalogue.Kind: Coded {
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> Catalogue.Kind {
         var kind = Catalogue.Kind(
             app: try coder.number(self.app),
-            schema: try coder.value(self.schema),
-            budget: try coder.value(self.budget),
-            usesLocation: try coder.flag(self.usesLocation)
+            try coder.value(KindSettings(schema: self.schema, budget: self.budget, usesLocation: self.usesLocation))
         )
-        kind.replaced = try coder.list(self.replaced, .blank) { (coder, value) throws(ByteFault) in
-            Catalogue.Replaced(budget: try coder.value(value.budget), at: try coder.instant(value.at))
-        }
+        kind.replaced = try coder.list(self.replaced, .blank)
         kind.isConfigured = try coder.flag(self.isConfigured)
         return kind
     }
 }
 
-extension Catalogue.Replaced {
+extension Catalogue.Replaced: Coded {
     static let blank = Catalogue.Replaced(budget: .widgetkit, at: .epoch)
+
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> Catalogue.Replaced {
+        Catalogue.Replaced(budget: try coder.value(self.budget), at: try coder.instant(self.at))
+    }
 }
 
-extension SenderAccounts.Account: Coded {
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> SenderAccounts.Account {
-        SenderAccounts.Account(
-            pushes: try coder.number(self.pushes),
-            repeats: try coder.number(self.repeats),
-            matched: try coder.number(self.matched),
-            unchanged: try coder.number(self.unchanged),
-            refused: try coder.number(self.refused),
-            charged: try coder.number(self.charged),
-            exempt: try coder.number(self.exempt),
-            collateral: try coder.number(self.collateral),
-            collateralOver: try coder.number(self.collateralOver)
-        )
+extension SenderCounts: Coded {
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> SenderCounts {
+        var counts = self
+        for member in Self.members { counts[keyPath: member] = try coder.number(self[keyPath: member]) }
+        return counts
     }
 }
 
@@ -191,15 +183,8 @@ extension EngineStats: Coded {
         for stat in EngineStat.all where stat.isCounted {
             stats[keyPath: stat.member] = try coder.number(self[keyPath: stat.member])
         }
-        stats.reloadsExempt = try coder.list(self.reloadsExempt, 0) { (coder, value) throws(ByteFault) in
-            try coder.number(value)
-        }
-        stats.reloadsByCause = try coder.list(self.reloadsByCause, 0) { (coder, value) throws(ByteFault) in
-            try coder.number(value)
-        }
-        guard stats.reloadsExempt.count == self.reloadsExempt.count,
-            stats.reloadsByCause.count == self.reloadsByCause.count
-        else { throw coder.fault() }
+        stats.reloadsExempt = try coder.counters(self.reloadsExempt)
+        stats.reloadsByCause = try coder.counters(self.reloadsByCause)
         stats.freshness = try coder.value(self.freshness)
         stats.acknowledgement = try coder.value(self.acknowledgement)
         return stats

@@ -12,8 +12,6 @@ protocol StateCoder {
     mutating func byte(_ value: UInt8) throws(ByteFault) -> UInt8
     /// A value that has a binary form of its own.
     mutating func value<Value: ByteCoded>(_ value: Value) throws(ByteFault) -> Value
-    /// One that may be missing.
-    mutating func optional<Value: ByteCoded>(_ value: Value?) throws(ByteFault) -> Value?
     mutating func bytes(_ value: [UInt8]) throws(ByteFault) -> [UInt8]
     mutating func text(_ value: String) throws(ByteFault) -> String
     mutating func configuration(_ value: Configuration) throws(ByteFault) -> Configuration
@@ -98,48 +96,40 @@ extension StateCoder {
         return value
     }
 
-    /// A value that may be missing.
-    ///
-    /// - Parameters:
-    ///   - value: The value.
-    ///   - blank: Any value, to be read over.
-    ///   - body: Codes the value.
-    mutating func optional<Value>(
-        _ value: Value?,
-        _ blank: @autoclosure () -> Value,
-        _ body: (inout Self, Value) throws(ByteFault) -> Value
-    ) throws(ByteFault) -> Value? {
+    /// A case that may be missing.
+    @inline(__always)
+    mutating func optional<Value: RawRepresentable<UInt8>>(choice value: Value?) throws(ByteFault) -> Value? {
         guard try self.flag(value != nil) else { return nil }
-        return try body(&self, value ?? blank())
+        guard let value = Value(rawValue: try self.byte(value?.rawValue ?? 0)) else { throw self.fault() }
+        return value
     }
 
-    /// A list.
-    mutating func list<Value>(
-        _ values: [Value],
-        _ blank: @autoclosure () -> Value,
-        _ body: (inout Self, Value) throws(ByteFault) -> Value
-    ) throws(ByteFault) -> [Value] {
-        let count: Int = try self.number(values.count)
-        var coded: [Value] = []
-        // Not reserved: a count that is damaged must not ask for memory that its elements do not fill.
-        for index in 0..<count { coded.append(try body(&self, index < values.count ? values[index] : blank())) }
-        return coded
-    }
-
-    /// A row that may be missing.
+    /// A row that may be missing. Any row is blank enough to be read over.
     mutating func optional<Row: Coded>(_ row: Row?, _ blank: @autoclosure () -> Row) throws(ByteFault) -> Row? {
-        try self.optional(row, blank()) { (coder, row) throws(ByteFault) in try row.coded(by: &coder) }
+        try self.flag(row != nil) ? try (row ?? blank()).coded(by: &self) : nil
     }
 
     /// A list of rows.
     mutating func list<Row: Coded>(_ rows: [Row], _ blank: @autoclosure () -> Row) throws(ByteFault) -> [Row] {
-        try self.list(rows, blank()) { (coder, row) throws(ByteFault) in try row.coded(by: &coder) }
+        let count: Int = try self.number(rows.count)
+        var coded: [Row] = []
+        // Not reserved: a count that is damaged must not ask for memory that its elements do not fill.
+        for index in 0..<count { coded.append(try (index < rows.count ? rows[index] : blank()).coded(by: &self)) }
+        return coded
     }
 
     /// Counters in a fixed number.
     mutating func counters<let count: Int, Value: FixedWidthInteger>(
         _ values: InlineArray<count, Value>
     ) throws(ByteFault) -> InlineArray<count, Value> {
+        var coded = values
+        for index in values.indices { coded[index] = try self.number(values[index]) }
+        return coded
+    }
+
+    /// As many counters as there are here.
+    mutating func counters(_ values: [Int]) throws(ByteFault) -> [Int] {
+        guard try self.number(values.count) == values.count else { throw self.fault() }
         var coded = values
         for index in values.indices { coded[index] = try self.number(values[index]) }
         return coded
@@ -167,11 +157,6 @@ struct StateWriter: StateCoder {
 
     mutating func value<Value: ByteCoded>(_ value: Value) -> Value {
         value.encode(into: &self.writer)
-        return value
-    }
-
-    mutating func optional<Value: ByteCoded>(_ value: Value?) -> Value? {
-        self.writer.write(value) { $1.encode(into: &$0) }
         return value
     }
 
@@ -281,11 +266,6 @@ struct StateReader: StateCoder {
 
     mutating func value<Value: ByteCoded>(_ value: Value) throws(ByteFault) -> Value {
         try self.read { (reader) throws(ByteFault) in try Value(from: &reader) }
-    }
-
-    mutating func optional<Value: ByteCoded>(_ value: Value?) throws(ByteFault) -> Value? {
-        guard try self.flag(false) else { return nil }
-        return try self.read { (reader) throws(ByteFault) in try Value(from: &reader) }
     }
 
     mutating func bytes(_ value: [UInt8]) throws(ByteFault) -> [UInt8] {

@@ -127,7 +127,7 @@ extension Engine {
             units -= 1
             guard self.isMeant(instance, by: work.asker) else { continue }
             if let digest = work.digest, self.shows(instance, digest) {
-                self.note(instance, .unchanged, .sameDigest, cause: .appRequest)
+                self.noteDecision(instance, .unchanged, .sameDigest, cause: .appRequest)
             } else {
                 work.kept.append(instance)
             }
@@ -152,7 +152,7 @@ extension Engine {
             units -= 1
             let active = self.schedule[active: instance]
             guard active.outstanding.last == work.lastReloads[work.place - 1] else { continue }
-            self.note(instance, .deferred, active.reason, cause: .appRequest, until: active.decidesAt)
+            self.noteDecision(instance, .deferred, active.reason, cause: .appRequest, until: active.decidesAt)
         }
         if units > 0 { work.phase = .done }
     }

@@ -222,7 +222,7 @@ extension Engine {
     }
 
     private mutating func amend(_ amendment: Amendment) -> RecordAnswer.Result {
-        self.amendments.take(amendment, at: self.time)
+        self.amendments.takeAmendment(amendment, at: self.time)
         return .amended
     }
 

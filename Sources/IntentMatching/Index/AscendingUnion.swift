@@ -79,16 +79,3 @@ struct AscendingUnion: ~Copyable {
         return filled - place
     }
 }
-
-extension [UInt32] {
-    /// Sorts, and drops all but one of equal elements.
-    mutating func sortAndUnique() {
-        self.sort()
-        var kept = 0
-        for index in self.indices where kept == 0 || self[index] != self[kept - 1] {
-            self[kept] = self[index]
-            kept += 1
-        }
-        self.removeSubrange(kept...)
-    }
-}

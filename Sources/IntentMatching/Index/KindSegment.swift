@@ -165,7 +165,7 @@ struct KindSegment: ~Copyable {
         guard let words = ValueDictionary.words(of: value) else { return self.encodeLong(field, row, value) }
         let code = self.code(field, row)
         self.values[field].isKept = code != 0 && self.fields[field].dictionary.holds(code, words)
-        self.values[field].single = self.values[field].isKept ? code : self.fields[field].dictionary.use(words)
+        self.values[field].single = self.values[field].isKept ? code : self.fields[field].dictionary.useCode(of: words)
     }
 
     /// The same for a value that is an array or a long text.
@@ -178,7 +178,7 @@ struct KindSegment: ~Copyable {
             self.values[field].isKept = code != 0 && self.fields[field].dictionary.holds(code, value)
             if self.values[field].isKept { self.values[field].single = code }
         }
-        if !self.values[field].isKept { self.fields[field].use(value, into: &self.values[field]) }
+        if !self.values[field].isKept { self.fields[field].useCodes(of: value, into: &self.values[field]) }
     }
 
     /// Whether a known row has just these elements, in whatever order and however often; false as well where it has none or
@@ -214,7 +214,7 @@ struct KindSegment: ~Copyable {
             // Each instance that came before has the empty array of them.
             self.table.makeEmpty(index)
         }
-        self.fields[index].use(tags, into: &self.values[index])
+        self.fields[index].useCodes(of: tags, into: &self.values[index])
     }
 
     /// Whether the schema has a field, or there is none.

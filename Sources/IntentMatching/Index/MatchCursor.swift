@@ -27,7 +27,7 @@ package struct MatchCursor: ~Copyable, Sendable {
     /// Its walk.
     var scan: RowScan
     /// The counts of each step that was walked to its end.
-    private(set) var counts: [ScanCounts] = []
+    private(set) var counts: [QueryPlan.Touched] = []
     /// The most instances of a batch.
     private(set) var batchLimit: Int
     /// The instances that were found: ``filled`` of them, of which the first ``batchCount`` are the batch.

@@ -42,28 +42,19 @@ package struct QueryPlan: Hashable, Sendable, CustomStringConvertible {
     /// The rows that were looked at.
     package struct Touched: Hashable, Sendable {
         /// Rows that lists gave.
-        package let listed: Int
+        package internal(set) var listed: Int
         /// Rows that filters were asked about, once for each filter.
-        package let filtered: Int
+        package internal(set) var filtered: Int
         /// Rows whose bits were computed.
-        package let scanned: Int
+        package internal(set) var scanned: Int
         /// Rows that match.
-        package let matched: Int
+        package internal(set) var matched: Int
 
         package init(listed: Int = 0, filtered: Int = 0, scanned: Int = 0, matched: Int = 0) {
             self.listed = listed
             self.filtered = filtered
             self.scanned = scanned
             self.matched = matched
-        }
-
-        init(_ counts: ScanCounts) {
-            self.init(
-                listed: counts.listed,
-                filtered: counts.filtered,
-                scanned: counts.scanned,
-                matched: counts.matched
-            )
         }
     }
 
@@ -150,7 +141,7 @@ extension QueryPlan.Touched: FieldCoded {
 }
 
 extension KindSegment {
-    func describe(_ plan: SegmentPlan, _ counts: ScanCounts) -> QueryPlan {
+    func describe(_ plan: SegmentPlan, _ counts: QueryPlan.Touched) -> QueryPlan {
         var drivers: [QueryPlan.Driver] = []
         var filters = 0
         let path: QueryPlan.Path
@@ -176,7 +167,7 @@ extension KindSegment {
             filters: filters,
             rows: self.count,
             isConditional: self.conditionField != nil,
-            touched: QueryPlan.Touched(counts)
+            touched: counts
         )
     }
 }

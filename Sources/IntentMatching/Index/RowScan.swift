@@ -29,7 +29,7 @@ struct RowScan: ~Copyable {
     private var rows = Column<UInt32>()
     private var spare = Column<UInt32>()
     /// How many rows were looked at, and how many passed.
-    private(set) var counts = ScanCounts()
+    private(set) var counts = QueryPlan.Touched()
 
     /// A walk that finds nothing.
     init() {
@@ -277,15 +277,4 @@ extension RowTable {
             return self.columns[index].isArray ? 32 : 1
         }
     }
-}
-
-/// The rows that a query touched.
-struct ScanCounts: Sendable {
-    /// Rows that came from lists.
-    var listed = 0
-    /// Rows that a filter was asked about, once for each filter.
-    var filtered = 0
-    /// Rows whose bits were computed.
-    var scanned = 0
-    var matched = 0
 }

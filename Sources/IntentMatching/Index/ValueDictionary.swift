@@ -53,21 +53,21 @@ struct ValueDictionary: ~Copyable {
     // MARK: Codes of values
 
     /// The code of a value, new if it has none yet, and one use of it. Precondition: no array.
-    mutating func use(_ value: ParameterValue) -> UInt32 {
-        if let words = Self.words(of: value) { return self.use(words) }
+    mutating func useCode(of value: ParameterValue) -> UInt32 {
+        if let words = Self.words(of: value) { return self.useCode(of: words) }
         guard case .string(let string) = value else { return 0 }
         return self.useLong(string)
     }
 
     /// The code of a string, new if it has none yet, and one use of it.
-    mutating func use(_ string: String) -> UInt32 {
+    mutating func useCode(of string: String) -> UInt32 {
         guard let words = Self.words(of: string) else { return self.useLong(string) }
-        return self.use(words)
+        return self.useCode(of: words)
     }
 
     private mutating func useLong(_ string: String) -> UInt32 {
         let text = string.utf8.span
-        return self.use(Self.wordCount(text)) { Self.word(text, $0) }
+        return self.useCode(Self.wordCount(text)) { Self.word(text, $0) }
     }
 
     /// Whether a code stands for a value. Precondition: no array.
@@ -114,19 +114,10 @@ struct ValueDictionary: ~Copyable {
 
     /// None, one, or two where a string is a date's text as well.
     func codes(equalTo literal: MatchLiteral) -> [UInt32] {
-        switch literal {
-        case .null: return []
-        case .bool(let bool): return self.codes(.bool, bool ? 1 : 0)
-        case .number(let number):
-            let (tag, word) = Self.word(of: number)
-            return self.codes(tag, word)
-        case .string(let text):
-            let bytes = text.bytes.span
-            let codes = self.find(Self.wordCount(bytes)) { Self.word(bytes, $0) }.map { [$0] } ?? []
-            // A field of texts alone, the usual case, need not have its literals read as dates.
-            guard self.holdsDates, let date = literal.date else { return codes }
-            return codes + self.codes(.date, UInt64(bitPattern: date.milliseconds))
-        }
+        if let code = self.code(equalTo: literal) { return code == 0 ? [] : [code] }
+        guard case .string(let text) = literal else { return [] }
+        let date = literal.date.map { self.code(.date, UInt64(bitPattern: $0.milliseconds)) } ?? 0
+        return [self.code(ofText: text), date].filter { $0 != 0 }
     }
 
     /// The code of the value that equals a literal, 0 if none does; nil if there may be two. Allocates nothing.
@@ -138,18 +129,18 @@ struct ValueDictionary: ~Copyable {
             let (tag, word) = Self.word(of: number)
             return self.code(tag, word)
         case .string(let text):
-            guard !self.holdsDates else { return nil }
-            let bytes = text.bytes.span
-            return self.find(Self.wordCount(bytes)) { Self.word(bytes, $0) } ?? 0
+            // A field of texts alone, the usual case, need not have its literals read as dates.
+            return self.holdsDates ? nil : self.code(ofText: text)
         }
+    }
+
+    private func code(ofText text: UTF8Text) -> UInt32 {
+        let bytes = text.bytes.span
+        return self.find(Self.wordCount(bytes)) { Self.word(bytes, $0) } ?? 0
     }
 
     private func code(_ tag: Tag, _ word: UInt64) -> UInt32 {
         self.find(2) { Self.word(tag, word, $0) } ?? 0
-    }
-
-    private func codes(_ tag: Tag, _ word: UInt64) -> [UInt32] {
-        self.find(2) { Self.word(tag, word, $0) }.map { [$0] } ?? []
     }
 
     static func word(of number: ExactNumber) -> (Tag, UInt64) {
@@ -223,7 +214,7 @@ struct ValueDictionary: ~Copyable {
     }
 
     @inline(__always)
-    private mutating func use(_ count: Int, _ word: (Int) -> UInt64) -> UInt32 {
+    private mutating func useCode(_ count: Int, _ word: (Int) -> UInt64) -> UInt32 {
         let hash = self.hash(count, word)
         if let code = self.find(count, word, hash) {
             self.entries[Int(code)] += Self.oneUse
@@ -235,10 +226,10 @@ struct ValueDictionary: ~Copyable {
     }
 
     /// The code of a value of few words, new if it has none yet, and one use of it.
-    mutating func use(_ words: ValueWords) -> UInt32 { self.use(SoughtValue(words, seed: self.seed)) }
+    mutating func useCode(of words: ValueWords) -> UInt32 { self.useCode(of: SoughtValue(words, seed: self.seed)) }
 
     @inline(__always)
-    mutating func use(_ key: SoughtValue) -> UInt32 {
+    mutating func useCode(of key: SoughtValue) -> UInt32 {
         guard let code = self.slots.find(key.hash, where: { self.holds($0, key.words) }) else { return self.add(key) }
         self.entries[Int(code)] += Self.oneUse
         return code

@@ -3,7 +3,7 @@ package import WidgetModel
 /// A number of a pattern or a configuration in the one form that equal numbers have: 1 and 1.0 are both `.int(1)`.
 ///
 /// Hence `==` and a dictionary tell numbers apart exactly, also integers beyond 2^53 from the doubles next to them.
-package enum ExactNumber: Hashable, Sendable {
+package enum ExactNumber: ByteCoded, Hashable, Sendable {
     /// Every integer that fits.
     case int(Int64)
     /// Only integers above `Int64.max`.
@@ -52,9 +52,7 @@ package enum ExactNumber: Hashable, Sendable {
         case .unsigned(let unsigned):
             writer.write(byte: 1)
             writer.write(fixed64: unsigned)
-        case .double(let double):
-            writer.write(byte: 2)
-            writer.write(double)
+        case .double(let double): writer.write(tag: 2, double)
         }
     }
 

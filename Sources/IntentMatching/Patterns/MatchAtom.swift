@@ -95,55 +95,34 @@ package enum MatchAtom: Hashable, Sendable {
     }
 }
 
-extension MatchAtom {
-    func encode(into writer: inout ByteWriter) {
+extension MatchAtom: ByteCoded {
+    package func encode(into writer: inout ByteWriter) {
         switch self {
-        case .equals(let literal):
-            writer.write(byte: 0)
-            literal.encode(into: &writer)
-        case .prefix(let text):
-            writer.write(byte: 1)
-            writer.write(text.bytes)
-        case .suffix(let text):
-            writer.write(byte: 2)
-            writer.write(text.bytes)
-        case .equalsIgnoreCase(let text):
-            writer.write(byte: 3)
-            writer.write(text.bytes)
-        case .wildcard(let wildcard):
-            writer.write(byte: 4)
-            writer.write(each: wildcard.segments) { $0.write($1.bytes) }
-        case .anythingBut(let literals):
-            writer.write(byte: 5)
-            writer.write(each: literals) { $1.encode(into: &$0) }
-        case .anythingButPrefix(let text):
-            writer.write(byte: 6)
-            writer.write(text.bytes)
-        case .numeric(let range):
-            writer.write(byte: 7)
-            range.encode(into: &writer)
-        case .exists(let exists):
-            writer.write(byte: 8)
-            writer.write(exists)
+        case .equals(let literal): writer.write(tag: 0, literal)
+        case .prefix(let text): writer.write(tag: 1, text)
+        case .suffix(let text): writer.write(tag: 2, text)
+        case .equalsIgnoreCase(let text): writer.write(tag: 3, text)
+        case .wildcard(let wildcard): writer.write(tag: 4, wildcard.segments)
+        case .anythingBut(let literals): writer.write(tag: 5, literals)
+        case .anythingButPrefix(let text): writer.write(tag: 6, text)
+        case .numeric(let range): writer.write(tag: 7, range)
+        case .exists(let exists): writer.write(tag: 8, exists)
         }
     }
 
-    init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteFault) {
         let start = reader.offset
         switch try reader.readByte() {
         case 0: self = .equals(try MatchLiteral(from: &reader))
-        case 1: self = .prefix(UTF8Text(bytes: try reader.readBytes()))
-        case 2: self = .suffix(UTF8Text(bytes: try reader.readBytes()))
-        case 3: self = .equalsIgnoreCase(UTF8Text(bytes: try reader.readBytes()))
+        case 1: self = .prefix(try UTF8Text(from: &reader))
+        case 2: self = .suffix(try UTF8Text(from: &reader))
+        case 3: self = .equalsIgnoreCase(try UTF8Text(from: &reader))
         case 4:
-            let segments = try reader.readEach { (reader) throws(ByteFault) in UTF8Text(bytes: try reader.readBytes()) }
+            let segments = try [UTF8Text](from: &reader)
             guard !segments.isEmpty else { throw .invalid(offset: start) }
             self = .wildcard(Wildcard(segments: segments))
-        case 5:
-            self = .anythingBut(
-                try reader.readEach { (reader) throws(ByteFault) in try MatchLiteral(from: &reader) }
-            )
-        case 6: self = .anythingButPrefix(UTF8Text(bytes: try reader.readBytes()))
+        case 5: self = .anythingBut(try Array(from: &reader))
+        case 6: self = .anythingButPrefix(try UTF8Text(from: &reader))
         case 7: self = .numeric(try NumericRange(from: &reader))
         case 8: self = .exists(try reader.readBool())
         default: throw .invalid(offset: start)

@@ -1,7 +1,7 @@
-import WidgetModel
+package import WidgetModel
 
 /// The field of a condition: a parameter of the configuration, or another part of the registration.
-package enum MatchField: Hashable, Sendable, CustomStringConvertible {
+package enum MatchField: ByteCoded, Hashable, Sendable, CustomStringConvertible {
     /// A parameter by its dotted name.
     case parameter(UTF8Text)
     /// The name of the instance's family.
@@ -20,21 +20,19 @@ package enum MatchField: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    func encode(into writer: inout ByteWriter) {
+    package func encode(into writer: inout ByteWriter) {
         switch self {
-        case .parameter(let name):
-            writer.write(byte: 0)
-            writer.write(name.bytes)
+        case .parameter(let name): writer.write(tag: 0, name)
         case .family: writer.write(byte: 1)
         case .host: writer.write(byte: 2)
         case .tags: writer.write(byte: 3)
         }
     }
 
-    init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteFault) {
         let start = reader.offset
         switch try reader.readByte() {
-        case 0: self = .parameter(UTF8Text(bytes: try reader.readBytes()))
+        case 0: self = .parameter(try UTF8Text(from: &reader))
         case 1: self = .family
         case 2: self = .host
         case 3: self = .tags

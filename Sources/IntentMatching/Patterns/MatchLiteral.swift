@@ -1,7 +1,7 @@
-import WidgetModel
+package import WidgetModel
 
 /// A literal of a pattern, compared by value: 1 equals 1.0, strings are bytes.
-package enum MatchLiteral: Hashable, Sendable {
+package enum MatchLiteral: ByteCoded, Hashable, Sendable {
     /// Equals nothing: a null parameter is an absent one, and an absent one satisfies only `{"exists": false}`.
     case null
     case bool(Bool)
@@ -31,28 +31,22 @@ package enum MatchLiteral: Hashable, Sendable {
         return try? RFC3339.parse(text.bytes)
     }
 
-    func encode(into writer: inout ByteWriter) {
+    package func encode(into writer: inout ByteWriter) {
         switch self {
         case .null: writer.write(byte: 0)
-        case .bool(let bool):
-            writer.write(byte: 1)
-            writer.write(bool)
-        case .number(let number):
-            writer.write(byte: 2)
-            number.encode(into: &writer)
-        case .string(let text):
-            writer.write(byte: 3)
-            writer.write(text.bytes)
+        case .bool(let bool): writer.write(tag: 1, bool)
+        case .number(let number): writer.write(tag: 2, number)
+        case .string(let text): writer.write(tag: 3, text)
         }
     }
 
-    init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteFault) {
         let start = reader.offset
         switch try reader.readByte() {
         case 0: self = .null
         case 1: self = .bool(try reader.readBool())
         case 2: self = .number(try ExactNumber(from: &reader))
-        case 3: self = .string(UTF8Text(bytes: try reader.readBytes()))
+        case 3: self = .string(try UTF8Text(from: &reader))
         default: throw .invalid(offset: start)
         }
     }

@@ -49,16 +49,11 @@ extension MatchPattern {
 
     package func encode(into writer: inout ByteWriter) {
         switch self {
-        case .all(let parts):
-            writer.write(byte: 0)
-            writer.write(each: parts) { $1.encode(into: &$0) }
-        case .any(let parts):
-            writer.write(byte: 1)
-            writer.write(each: parts) { $1.encode(into: &$0) }
+        case .all(let parts): writer.write(tag: 0, parts)
+        case .any(let parts): writer.write(tag: 1, parts)
         case .field(let field, let atoms):
-            writer.write(byte: 2)
-            field.encode(into: &writer)
-            writer.write(each: atoms) { $1.encode(into: &$0) }
+            writer.write(tag: 2, field)
+            atoms.encode(into: &writer)
         }
     }
 
@@ -70,18 +65,14 @@ extension MatchPattern {
         let start = reader.offset
         guard depth < Self.depthCeiling else { throw .invalid(offset: start) }
         switch try reader.readByte() {
-        case 0:
-            self = .all(
-                try reader.readEach { (reader) throws(ByteFault) in try MatchPattern(from: &reader, depth: depth + 1) }
-            )
-        case 1:
-            self = .any(
-                try reader.readEach { (reader) throws(ByteFault) in try MatchPattern(from: &reader, depth: depth + 1) }
-            )
-        case 2:
-            let field = try MatchField(from: &reader)
-            self = .field(field, try reader.readEach { (reader) throws(ByteFault) in try MatchAtom(from: &reader) })
+        case 0: self = .all(try Self.parts(from: &reader, depth: depth + 1))
+        case 1: self = .any(try Self.parts(from: &reader, depth: depth + 1))
+        case 2: self = .field(try MatchField(from: &reader), try Array(from: &reader))
         default: throw .invalid(offset: start)
         }
+    }
+
+    private static func parts(from reader: inout ByteReader, depth: Int) throws(ByteFault) -> [MatchPattern] {
+        try reader.readEach { (reader) throws(ByteFault) in try MatchPattern(from: &reader, depth: depth) }
     }
 }

@@ -1,8 +1,12 @@
 package import WidgetModel
 
 /// The numbers that a `numeric` operator accepts: an interval, possibly open at an end, possibly empty.
-package struct NumericRange: Hashable, Sendable {
-    package struct Bound: Hashable, Sendable {
+package struct NumericRange: FieldCoded, Hashable, Sendable {
+    package static let coding = Fields(Self.init(lower:upper:), \.lower, \.upper)
+
+    package struct Bound: FieldCoded, Hashable, Sendable {
+        package static let coding = Fields({ Self($1, isInclusive: $0) }, \.isInclusive, \.number)
+
         package let number: ExactNumber
         /// Whether the number itself is in the range.
         package let isInclusive: Bool
@@ -32,26 +36,5 @@ package struct NumericRange: Hashable, Sendable {
         if let lower, !(lower.number < number || (lower.isInclusive && lower.number == number)) { return false }
         if let upper, !(number < upper.number || (upper.isInclusive && upper.number == number)) { return false }
         return true
-    }
-
-    package func encode(into writer: inout ByteWriter) {
-        for bound in [self.lower, self.upper] {
-            writer.write(bound) { writer, bound in
-                writer.write(bound.isInclusive)
-                bound.number.encode(into: &writer)
-            }
-        }
-    }
-
-    package init(from reader: inout ByteReader) throws(ByteFault) {
-        self.lower = try Self.readBound(from: &reader)
-        self.upper = try Self.readBound(from: &reader)
-    }
-
-    private static func readBound(from reader: inout ByteReader) throws(ByteFault) -> Bound? {
-        try reader.readOptional { (reader) throws(ByteFault) in
-            let isInclusive = try reader.readBool()
-            return Bound(try ExactNumber(from: &reader), isInclusive: isInclusive)
-        }
     }
 }

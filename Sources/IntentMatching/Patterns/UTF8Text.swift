@@ -1,3 +1,5 @@
+package import WidgetModel
+
 /// A string as its UTF-8 bytes, compared and hashed as such.
 ///
 /// `String` compares by canonical equivalence, which would make `é` in its two spellings one value; a match pattern
@@ -18,6 +20,11 @@ package struct UTF8Text: Hashable, Comparable, Sendable, CustomStringConvertible
     }
 
     package var description: String { String(decoding: self.bytes, as: UTF8.self) }
+}
+
+extension UTF8Text: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { writer.write(self.bytes) }
+    package init(from reader: inout ByteReader) throws(ByteFault) { self.init(bytes: try reader.readBytes()) }
 }
 
 extension UTF8Text: ExpressibleByStringLiteral {

@@ -107,14 +107,14 @@ package struct KindSchema: ByteCoded, Hashable, Sendable {
     }
 
     package func encode(into writer: inout ByteWriter) {
-        writer.write(self.kind.rawValue)
-        writer.write(each: self.parameters) { $1.encode(into: &$0) }
+        self.kind.encode(into: &writer)
+        self.parameters.encode(into: &writer)
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
         let start = reader.offset
-        let kind = WidgetKind(try reader.readString())
-        let parameters = try reader.readEach { (reader) throws(ByteFault) in try ParameterSchema(from: &reader) }
+        let kind = try WidgetKind(from: &reader)
+        let parameters = try [ParameterSchema](from: &reader)
         do throws(SchemaFault) {
             try self.init(kind: kind, parameters: parameters)
         } catch {

@@ -1,7 +1,17 @@
 package import WidgetModel
 
 /// One parameter of a kind's configuration: on the device, an `@Parameter` of the configuration intent.
-package struct ParameterSchema: Hashable, Sendable {
+package struct ParameterSchema: FieldCoded, Hashable, Sendable {
+    package static let coding = Fields(
+        { Self($0, $1, isArray: $2, isRequired: $3, defaultValue: $4, cases: $5) },
+        \.name,
+        \.type,
+        \.isArray,
+        \.isRequired,
+        \.defaultValue,
+        \.cases
+    )
+
     /// The name; a nested parameter's is dotted (`venue.city`).
     package let name: String
     package let type: ParameterType
@@ -44,28 +54,6 @@ package struct ParameterSchema: Hashable, Sendable {
 
     /// Up to eight cases in words, for messages.
     var casesPhrase: String { self.cases.phrase(limit: 8) }
-
-    package func encode(into writer: inout ByteWriter) {
-        writer.write(self.name)
-        writer.write(byte: self.type.rawValue)
-        writer.write(self.isArray)
-        writer.write(self.isRequired)
-        writer.write(self.defaultValue) { $1.encode(into: &$0) }
-        writer.write(each: self.cases) { $0.write($1) }
-    }
-
-    package init(from reader: inout ByteReader) throws(ByteFault) {
-        self.name = try reader.readString()
-        let start = reader.offset
-        guard let type = ParameterType(rawValue: try reader.readByte()) else { throw .invalid(offset: start) }
-        self.type = type
-        self.isArray = try reader.readBool()
-        self.isRequired = try reader.readBool()
-        self.defaultValue = try reader.readOptional { (reader) throws(ByteFault) in
-            try ParameterValue(from: &reader)
-        }
-        self.cases = try reader.readEach { (reader) throws(ByteFault) in try reader.readString() }
-    }
 }
 
 extension String {

@@ -3,7 +3,7 @@ import WidgetModel
 /// The type of a parameter of a kind's configuration, as an app declares it.
 ///
 /// Raw values are part of the on-disk format.
-package enum ParameterType: UInt8, Hashable, Sendable, CaseIterable {
+package enum ParameterType: UInt8, ByteCoded, Hashable, Sendable, CaseIterable {
     case string = 0
     /// Exact over the whole of `Int64`.
     case int = 1

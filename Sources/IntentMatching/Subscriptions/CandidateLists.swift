@@ -115,7 +115,7 @@ struct CandidateLists: ~Copyable {
             last = chunk
         }
         self.append(entry, rest, last)
-        self.note(entry, key, last)
+        self.noteEntry(entry, key, last)
         self.setList(key, first, last)
     }
 
@@ -142,7 +142,7 @@ struct CandidateLists: ~Copyable {
             }
             return self.setList(key, first, 0)
         }
-        self.note(entry, key, nil)
+        self.noteEntry(entry, key, nil)
         let next = self.next(chunk)
         if next != 0, left + self.used(next) - 1 <= Self.chunkMax {
             self.join(chunk, next, key)
@@ -199,7 +199,7 @@ struct CandidateLists: ~Copyable {
     }
 
     /// Notes in which chunk of a long list an entry is; nil if it is in none any more.
-    private mutating func note(_ entry: UInt32, _ key: UInt32, _ chunk: UInt32?) {
+    private mutating func noteEntry(_ entry: UInt32, _ key: UInt32, _ chunk: UInt32?) {
         if entry & Self.sharedFlag != 0 {
             self.sharedChunks[Self.place(entry, key)] = chunk
             return
@@ -210,7 +210,7 @@ struct CandidateLists: ~Copyable {
 
     /// Notes that the entries of one chunk are in another, or in none.
     private mutating func noteAll(of chunk: UInt32, _ key: UInt32, _ other: UInt32?) {
-        for entry in self.entries(of: chunk) { self.note(entry, key, other) }
+        for entry in self.entries(of: chunk) { self.noteEntry(entry, key, other) }
     }
 
     private static func place(_ entry: UInt32, _ key: UInt32) -> UInt64 {

@@ -59,17 +59,17 @@ struct ConditionEvent {
                 for element in elements {
                     let atom = atoms.equality(name, element)
                     if atom == nil { attribute.hasOthers = true }
-                    self.note(name, atom)
+                    self.noteAtom(name, atom)
                 }
                 attribute.equalities = self.present.count - before
             } else {
-                self.note(name, atoms.equality(name, self.parameters[place].value))
+                self.noteAtom(name, atoms.equality(name, self.parameters[place].value))
             }
             self.attributes.append(attribute)
         }
     }
 
-    private mutating func note(_ name: UInt32, _ atom: UInt32?) {
+    private mutating func noteAtom(_ name: UInt32, _ atom: UInt32?) {
         guard let atom, self.state(Int(atom)) == 0 else { return }
         self.setState(Int(atom), 1)
         self.present.append(Equality(atom: atom, name: name))

@@ -26,7 +26,7 @@ struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Se
     }
 
     /// The number of a key, new if it has none, and one use of it.
-    mutating func use(_ key: Span<Word>) -> (number: UInt32, isNew: Bool) { self.use(key, Self.hash(key)) }
+    mutating func useKey(_ key: Span<Word>) -> (number: UInt32, isNew: Bool) { self.useKey(key, Self.hash(key)) }
 
     /// Fetches the memory that looking for a key will read first, and returns the key's hash, for ``use(_:_:)``.
     @inline(__always)
@@ -36,7 +36,7 @@ struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Se
         return hash
     }
 
-    mutating func use(_ key: Span<Word>, _ hash: UInt64) -> (number: UInt32, isNew: Bool) {
+    mutating func useKey(_ key: Span<Word>, _ hash: UInt64) -> (number: UInt32, isNew: Bool) {
         if let number = self.find(key, hash) {
             self.retain(number)
             return (number, false)

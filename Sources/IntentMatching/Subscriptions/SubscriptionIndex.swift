@@ -84,7 +84,7 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
         if case .pairs(let atom, let others) = access {
             for other in others { _ = self.pairs.prefetch(Self.pair(atom, other).span) }
         }
-        let used = self.expressions.use(program.span, hash)
+        let used = self.expressions.useKey(program.span, hash)
         guard used.isNew else {
             ConditionProgram.forEachAtom(program) { self.atoms.release($0) }
             return used.number
@@ -129,7 +129,7 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
             // Patterns over attributes have no other fields; a name that no attribute can have is true of none.
             let name = if case .parameter(let name) = field { name } else { UTF8Text(field.description) }
             if atoms.count != 1 { program.append(ConditionProgram.any(atoms.count)) }
-            self.atoms.use(name, atoms, &program)
+            self.atoms.useAtoms(name, atoms, &program)
         }
     }
 
@@ -248,7 +248,7 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
         _ program: [UInt32],
         _ rest: inout [UInt32]
     ) -> UInt32 {
-        let pair = self.pairs.use(Self.pair(atom, other).span)
+        let pair = self.pairs.useKey(Self.pair(atom, other).span)
         if pair.isNew {
             self.addPair(atom, with: other)
             self.addPair(other, with: atom)

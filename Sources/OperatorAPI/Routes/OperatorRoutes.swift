@@ -194,7 +194,7 @@ extension OperatorRoutes {
         for view in try await self.log.askEach(SendersQuestion()).flatMap(\.answer) where self.reach.includes(view.team)
         {
             if let index = sums.firstIndex(where: { $0.team == view.team }) {
-                sums[index] += view
+                sums[index].counts += view.counts
             } else {
                 sums.append(view)
             }

@@ -127,7 +127,7 @@ extension ConfigurationReload {
             action = try Self.action(wanted, edit, entry, file, current)
             amended.isMalformed = false
             var next = standing
-            next.take(Amendment(action, entry, by: source), at: self.clock.now())
+            next.takeAmendment(Amendment(action, entry, by: source), at: self.clock.now())
             merged = try file.amended(by: next)
             stands = next
             try self.checkFiles(merged)

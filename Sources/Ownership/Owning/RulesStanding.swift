@@ -135,7 +135,7 @@ package struct RulesStanding: Hashable, Sendable {
             rules: rules,
             adoptsRules: true
         )
-        try store.read(id) { try decoder.take($0) }
+        try store.read(id) { try decoder.takeFrame($0) }
         let engine = try decoder.finish()
         guard engine.position == id.position else { throw SnapshotError.otherPartition }
         var encoder = EngineSnapshotEncoder()

@@ -52,7 +52,7 @@ struct StateLoader: Sendable {
                 partitions: self.partitions,
                 rules: self.rules
             )
-            try self.store.read(id) { try decoder.take($0) }
+            try self.store.read(id) { try decoder.takeFrame($0) }
             return try self.checked(decoder.finish(), id)
         }
         let instances = Handover<EngineInstances>()
@@ -93,7 +93,7 @@ struct StateLoader: Sendable {
             leavesInstances: true,
             rules: self.rules
         )
-        try self.store.read(id, wanting: EngineSnapshotDecoder.needsWithoutInstances) { try decoder.take($0) }
+        try self.store.read(id, wanting: EngineSnapshotDecoder.needsWithoutInstances) { try decoder.takeFrame($0) }
         let engine = try self.checked(decoder.finishWithoutInstances(), id)
         if let directory = self.directory {
             directory.hosts(engine)
@@ -109,7 +109,7 @@ struct StateLoader: Sendable {
         var decoder = EngineInstancesDecoder()
         do {
             try self.store.read(id, wanting: EngineInstancesDecoder.needs) { frame in
-                guard try decoder.take(frame) else { throw Enough() }
+                guard try decoder.takeFrame(frame) else { throw Enough() }
             }
         } catch is Enough {}
         return try decoder.finish()
@@ -119,7 +119,7 @@ struct StateLoader: Sendable {
         var decoder = EngineIndexDecoder()
         do {
             try self.store.read(id, wanting: EngineIndexDecoder.needs) { frame in
-                guard try decoder.take(frame) else { throw Enough() }
+                guard try decoder.takeFrame(frame) else { throw Enough() }
             }
         } catch is Enough {}
         return decoder.finish()

@@ -129,7 +129,7 @@ package struct LogMove {
     /// The state of a snapshot, which has to be the one that was committed.
     private func state(_ id: SnapshotID, _ end: PartitionEnd) throws -> Engine {
         var decoder = EngineSnapshotDecoder(partition: end.partition, partitions: self.log.format.partitions)
-        try self.log.read(id) { try decoder.take($0) }
+        try self.log.read(id) { try decoder.takeFrame($0) }
         let engine = try decoder.finish()
         guard engine.position == id.position, engine.runningHash == end.outputs.last?.record.runningHash else {
             throw Fault.disagrees(end.partition)

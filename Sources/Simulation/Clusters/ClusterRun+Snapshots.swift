@@ -26,7 +26,7 @@ extension ClusterRun {
                     seed: seed,
                     rules: rules
                 )
-                try store.read(id) { try decoder.take($0) }
+                try store.read(id) { try decoder.takeFrame($0) }
                 return try decoder.finish()
             },
             refused: { _ in }

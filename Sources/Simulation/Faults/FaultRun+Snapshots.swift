@@ -19,7 +19,7 @@ extension FaultRun {
             seed: seed,
             read: { id in
                 var decoder = EngineSnapshotDecoder(partition: partition, partitions: FaultWorld.partitions, seed: seed)
-                try snapshots.read(id) { try decoder.take($0) }
+                try snapshots.read(id) { try decoder.takeFrame($0) }
                 let engine = try decoder.finish()
                 guard engine.position == id.position else { throw SnapshotError.otherPartition }
                 return engine

@@ -153,7 +153,7 @@ extension WhatIfMeasures {
         self.outcomes += other.outcomes
         for sender in other.senders {
             if let index = self.senders.firstIndex(where: { $0.team == sender.team }) {
-                self.senders[index] += sender
+                self.senders[index].counts += sender.counts
             } else {
                 self.senders.append(sender)
             }
@@ -168,15 +168,7 @@ extension SenderView {
     fileprivate func less(_ before: SenderView?) -> SenderView {
         guard let before else { return self }
         var view = self
-        view.pushes -= before.pushes
-        view.repeats -= before.repeats
-        view.matched -= before.matched
-        view.unchanged -= before.unchanged
-        view.refused -= before.refused
-        view.charged -= before.charged
-        view.exempt -= before.exempt
-        view.collateral -= before.collateral
-        view.collateralOver -= before.collateralOver
+        view.counts -= before.counts
         return view
     }
 }

@@ -95,7 +95,7 @@ import WidgetModel
         #expect(units == 9 && ledger.completed.first == pushes[1])
         ledger.evictPushes(above: 0, completedBefore: .distantFuture, atMost: &units)
         #expect(ledger.completed.count == 0)
-        #expect(ledger.usedNumbers() == [pushes[3]])
+        #expect(ledger.pushes.rows.usedNumbers() == [pushes[3]])
         #expect(Self.stats(ledger).matched == 4, "totals are over all pushes ever")
     }
 
@@ -117,7 +117,7 @@ import WidgetModel
         #expect(ledger.countRepeat(seven, key: 7, team: Self.team, isCounted: false) == 3)
         #expect(ledger.countRepeat(seven, key: 8, team: Self.team, isCounted: true) == nil)
         #expect(ledger.countRepeat(eight, key: 7, team: Self.team, isCounted: true) == nil)
-        let repeats = (ledger[push].repeats, ledger.account(of: Self.team).repeats)
+        let repeats = (ledger[push].repeats, ledger.accounts[Self.team].repeats)
         #expect(repeats == (2, 1))
         let known = [7, 8].map { ledger.isRepeat(PushID(high: 1, low: 7), key: $0) }
         #expect(known == [true, false])
@@ -129,10 +129,10 @@ import WidgetModel
         ledger.chargeSender(of: push, isExempt: false)
         ledger.chargeSender(of: push, isExempt: true)
         ledger.chargeCollateral(of: push, conforming: 3, over: 4)
-        let account = ledger.account(of: Self.team)
+        let account = ledger.accounts[Self.team]
         #expect((account.charged, account.exempt, account.collateral, account.collateralOver) == (1, 1, 3, 4))
         #expect(account.pushes == 1 && account.matched == 2)
-        #expect(ledger.account(of: TeamNumber(9)).pushes == 0)
+        #expect(ledger.accounts[TeamNumber(9)].pushes == 0)
     }
 
     @Test func `a sender's pause ends at its instant, and can be lifted`() {
