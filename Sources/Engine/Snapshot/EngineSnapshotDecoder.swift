@@ -211,7 +211,8 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         self.hosts.restore(slot, record.row, named: record.key, saying: record.context, firstToken: firstToken)
         guard record.row.isRegistered else { return }
         self.registeredHosts += 1
-        self.usages[record.row.app] += RegistryUsage(hosts: 1, textBytes: self.hosts.nameBytes(of: slot))
+        self.usages[record.row.app].hosts += 1
+        self.usages[record.row.app].textBytes += self.hosts.nameBytes(of: slot)
     }
 
     private mutating func readChannels(_ coder: inout StateReader) throws(ByteFault) {
