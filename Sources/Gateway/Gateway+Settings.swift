@@ -17,7 +17,7 @@ extension Gateway {
         // Levels that operators set end with a reading.
         settings.followReadings { logs.use($0.log) }
         settings.follow(\.limits.inFlightPushesMax) { backlog.use(max: $0) }
-        settings.follow({ JournalLimits($0) }) { journal.use($0) }
+        settings.follow({ JournalLimits($0) }) { journal.useLimits($0) }
         settings.follow(\.limits.historyQuestionsMax) { history.use(concurrentMax: $0) }
         settings.follow({ HostStreams.Limits($0.streams) }) { streams.use($0) }
         settings.follow(\.streams.followedPushesMax) { followers.use(max: $0) }

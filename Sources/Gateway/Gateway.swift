@@ -312,7 +312,7 @@ package final class Gateway: Service {
         let operators = self.operatorRoutes(parts)
         let servers = try await self.listen(health, parts, operators)
         for (name, server) in servers.all {
-            self.settings.follow({ HTTPListenerConfiguration.Bounds(of: name, $0) }) { server.use($0) }
+            self.settings.follow({ HTTPListenerConfiguration.Bounds(of: name, $0) }) { server.useBounds($0) }
         }
         // Last: it tries mended targets again, and by then all other parts know the new settings.
         self.settings.followReadings { credentials.reload($0) }

@@ -92,9 +92,9 @@ package final class HTTPServer: Sendable {
     /// Deadlines hold for every connection at once, and so do the bounds on the number of connections and on the bytes that they hold in
     /// all. The limits of one connection (``HTTPListenerConfiguration/Bounds/limits``) were agreed upon at its beginning: the next ones get
     /// the new limits.
-    package func use(_ bounds: HTTPListenerConfiguration.Bounds) {
+    package func useBounds(_ bounds: HTTPListenerConfiguration.Bounds) {
         for loop in self.loops {
-            loop.eventLoop.execute { loop.value.use(bounds) }
+            loop.eventLoop.execute { loop.value.useBounds(bounds) }
         }
     }
 

@@ -125,7 +125,7 @@ final class ListenerLoop {
     }
 
     /// Keeps other bounds and deadlines from now on.
-    func use(_ bounds: HTTPListenerConfiguration.Bounds) {
+    func useBounds(_ bounds: HTTPListenerConfiguration.Bounds) {
         self.configuration.bounds = bounds
     }
 

@@ -46,7 +46,7 @@ package final class RefusedCredentials: Sendable {
     /// Notes a good one: its connection is not slowed down from then on.
     ///
     /// One stream at once would be taken whole by a stream of events, for as long as that lasts.
-    package func accept() { self.state.withLock { $0.hasAccepted = true } }
+    package func acceptCredential() { self.state.withLock { $0.hasAccepted = true } }
 
     /// Whether one too many was refused, so that no further one is to be looked at. It stays so.
     package var isExhausted: Bool { self.state.withLock { $0.isExhausted } }

@@ -248,6 +248,6 @@ extension JetStreamJournal {
         self.followers[Int(partition.rawValue)].observe(body)
     }
 
-    package func use(_ limits: JournalLimits) { self.core.use(limits) }
+    package func useLimits(_ limits: JournalLimits) { self.core.useLimits(limits) }
 }
 #endif

@@ -45,7 +45,7 @@ final class OpenLog: Sendable {
 
     func close() { self.state.withLock { $0.isClosed = true } }
 
-    func use(_ limits: JournalLimits) { self.state.withLock { $0.limits = limits } }
+    func useLimits(_ limits: JournalLimits) { self.state.withLock { $0.limits = limits } }
 
     func admit(bytes: Int, _ refusal: (JournalLimits, _ waiting: Int) -> JournalError?) -> JournalError? {
         self.state.withLock { state in

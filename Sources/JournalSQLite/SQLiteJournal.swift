@@ -180,7 +180,7 @@ extension SQLiteJournal {
         )
     }
 
-    package func use(_ limits: JournalLimits) { self.shared.queue.use(limits) }
+    package func useLimits(_ limits: JournalLimits) { self.shared.queue.useLimits(limits) }
 
     package func close() {
         self.shared.queue.close()

@@ -55,7 +55,7 @@ final class WorkQueue: Sendable {
     }
 
     /// Lets more or less in from now on.
-    func use(_ limits: JournalLimits) { self.state.withLock { $0.limits = limits } }
+    func useLimits(_ limits: JournalLimits) { self.state.withLock { $0.limits = limits } }
 
     /// Lets work in, or says why not; the callback is not called then.
     func submit(_ work: Work) -> JournalError? {

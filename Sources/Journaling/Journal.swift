@@ -94,7 +94,7 @@ package protocol Journal: Sendable {
     )
 
     /// Takes more or less at once from now on; accepted submissions stay accepted.
-    func use(_ limits: JournalLimits)
+    func useLimits(_ limits: JournalLimits)
 
     /// Finishes accepted work, calls it back, and lets go of the store. Later calls are refused with `.closed`; closing
     /// again does nothing.

@@ -137,7 +137,7 @@ extension MemoryJournal {
 
     package func head(_ partition: PartitionID) throws(JournalError) -> LogPosition { LogPosition.start.next }
 
-    package func use(_ limits: JournalLimits) { self.state.withLock { $0.limits = limits } }
+    package func useLimits(_ limits: JournalLimits) { self.state.withLock { $0.limits = limits } }
 
     package func append(
         _ submission: Submission,

@@ -72,7 +72,7 @@ import WidgetModel
             self.memory.observeAppends(partition, body)
         }
 
-        func use(_: JournalLimits) {}
+        func useLimits(_: JournalLimits) {}
 
         func close() { self.memory.close() }
     }

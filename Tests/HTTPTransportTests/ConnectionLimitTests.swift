@@ -39,14 +39,14 @@ import Testing
         more.connectionsMax = 2
         more.deadlines.idle = .seconds(7)
         more.limits.bodyBytesMax = 8
-        loop.use(more)
+        loop.useBounds(more)
         #expect((3...4).map { loop.admit($0, from: nil) } == [true, false])
         #expect(loop.configuration.bounds.deadlines.idle == .seconds(7))
         #expect(loop.configuration.bounds.limits.bodyBytesMax == 8)
         #expect(loop.configuration.name == "test")
         // Of fewer, those that are here stay.
         more.connectionsMax = 1
-        loop.use(more)
+        loop.useBounds(more)
         #expect(loop.currentCounters.connections == 2)
         loop.leave(1)
         #expect(!loop.admit(5, from: nil))

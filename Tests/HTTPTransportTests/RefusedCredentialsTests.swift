@@ -81,7 +81,7 @@ import TransportSupport
         try self.refuse(11, on: connection)
         #expect(connection.streamLimits() == [1000, 1])
         connection.handler.beforeAnswer = { connection in
-            connection.refusedCredentials.accept()
+            connection.refusedCredentials.acceptCredential()
             connection.paceByCredentials()
         }
         connection.request("/good")

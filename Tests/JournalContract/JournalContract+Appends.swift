@@ -156,7 +156,7 @@ extension JournalContract {
         },
         JournalContract("more than may wait is refused at once, and nothing of it is in the log") { make in
             let bench = try make(2, JournalLimits())
-            bench.journal.use(JournalLimits(appendBytesInFlightMax: 1_000))
+            bench.journal.useLimits(JournalLimits(appendBytesInFlightMax: 1_000))
             func append(_ bytes: Int) -> AppendResult {
                 bench.journal.append(Submission(partition: first, records: record(bytes: bytes)))
             }

@@ -111,9 +111,9 @@ import WidgetModel
         }
         harness.whileHeld {
             append(1_000)
-            harness.journal.use(JournalLimits(appendBytesInFlightMax: 1_500))
+            harness.journal.useLimits(JournalLimits(appendBytesInFlightMax: 1_500))
             append(500)
-            harness.journal.use(JournalLimits(appendBytesInFlightMax: 400))
+            harness.journal.useLimits(JournalLimits(appendBytesInFlightMax: 400))
             append(300)
         }
         // The one that is refused is told at once.

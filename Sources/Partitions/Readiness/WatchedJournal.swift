@@ -122,7 +122,7 @@ package final class WatchedJournal: Journal {
         self.journal.readNewestOutput(partition, whenRead: whenRead)
     }
 
-    package func use(_ limits: JournalLimits) { self.journal.use(limits) }
+    package func useLimits(_ limits: JournalLimits) { self.journal.useLimits(limits) }
 
     package func close() { self.journal.close() }
 

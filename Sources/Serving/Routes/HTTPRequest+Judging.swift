@@ -18,7 +18,7 @@ extension HTTPRequest {
         }
         do throws(Problem) {
             let result = try identify(self)
-            refused.accept()
+            refused.acceptCredential()
             return result
         } catch {
             // One that is missing costs nothing.

@@ -74,7 +74,7 @@ final class PieceFaults: Journal {
         whenRead: @escaping @Sendable (Result<OutputEntry?, JournalError>) -> Void
     ) { self.journal.readNewestOutput(partition, whenRead: whenRead) }
 
-    func use(_ limits: JournalLimits) { self.journal.use(limits) }
+    func useLimits(_ limits: JournalLimits) { self.journal.useLimits(limits) }
 
     func close() { self.journal.close() }
 }
