@@ -147,7 +147,7 @@ actor PlacedOwners {
             await Task { try? await Task.sleep(for: .milliseconds(20)) }.value
         }
         if !self.hasLeft {
-            self.logger.warning("not everything was handed over in time; other nodes take it when this one is silent")
+            self.logger.warning("some partitions were not handed over in time; other nodes take them once this one is silent")
         }
         if !self.hasLeft { for owner in self.owners { owner.stopNow() } }
         self.close()
@@ -239,7 +239,7 @@ actor PlacedOwners {
     private func passGate(_ owner: PartitionOwner, to rules: UInt32) async {
         let partition = owner.partition
         self.logger.notice(
-            "other decision rules are to go on with the partition: it decides nothing until its state is written down",
+            "the partition passes to other decision rules: it decides nothing until its snapshot is written",
             metadata: ["partition": "\(partition)", "rules": "\(rules)"]
         )
         guard let snapshots = self.snapshots else { return await self.stop(owner, .committed) }

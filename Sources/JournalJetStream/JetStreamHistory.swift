@@ -110,7 +110,7 @@ package struct JetStreamHistory: EndedLog {
         guard isHeard else {
             throw JournalError(
                 .invalid,
-                "it cannot be heard which nodes run: the brokers' user must be allowed to publish and to subscribe to \(subject)"
+                "this node does not hear the other nodes: allow the brokers' user to publish and subscribe to \(subject)"
             )
         }
         return names.sorted()

@@ -136,7 +136,7 @@ extension GatewayConfiguration.JetStream {
         }
         if self.systemCredentials == GatewayConfiguration.BrokerCredentials() {
             let sentence =
-                "names no user; give one of the brokers' system account, whom they tell whether they write to the disk before they answer"
+                "names no user; give one of the brokers' system account, to which alone they show their sync_interval"
             faults.append(("systemCredentials", sentence))
         }
         for (key, credentials) in [("credentials", self.credentials), ("systemCredentials", self.systemCredentials)]

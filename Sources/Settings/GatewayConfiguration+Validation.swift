@@ -231,7 +231,7 @@ extension GatewayConfiguration.Team {
             return "is not another key of the team \(self.id); give one"
         }
         guard key.topics != nil, other.topics != nil else {
-            return "relates two keys, one of which has no topics; a key of the whole team cannot be related to another"
+            return "relates two keys, but one has no topics; only keys with topics can be related"
         }
         guard key.environment == other.environment else {
             return "is a key of another environment; give both keys the same"

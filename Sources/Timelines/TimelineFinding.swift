@@ -58,7 +58,7 @@ package enum TimelineFinding: Hashable, Sendable {
             "\(count) entries \(every.milliseconds / 1000) s apart; a timer or relative date updates by itself"
         case .endsBeforeReload(let by):
             "the last entry stays up for \(by.milliseconds / 1000) s until the `after` date; add entries up to it"
-        case .neverReloaded: "the policy is never, and pushes do not reach the widget: only its app can reload it"
+        case .neverReloaded: "its reload policy is never, and it takes no pushes: only its app can reload it"
         case .unchanged(let count):
             "\(count) reloads in a row brought the same content; reload less often"
         case .pollsTooOften(let every):

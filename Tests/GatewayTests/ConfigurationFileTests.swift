@@ -207,7 +207,7 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
             ("A, topics: [a.b], relatedKey: A", "is not another key of the team T; give one"),
             (
                 "A, relatedKey: B",
-                "relates two keys, one of which has no topics; a key of the whole team cannot be related to another"
+                "relates two keys, but one has no topics; only keys with topics can be related"
             ),
             (
                 "A, topics: [a.b], environment: production, relatedKey: B",

@@ -6,14 +6,14 @@ extension ClusterVerb {
     /// `freshet cluster upgrade-rules`
     struct UpgradeRules: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Have the partitions go on by the decision rules of another version, newer or older.",
+            abstract: "Move the partitions to the decision rules of another version, newer or older.",
             discussion: """
-                Only nodes with the rules of a partition own it. So a node of another version owns nothing, until this is \
-                ordered: then each owner stops at an entry, writes a snapshot of exactly that state, and hands the \
+                Only nodes with the rules of a partition own it. So a node of another version owns nothing until you \
+                order this. Then each owner stops at an entry, writes a snapshot of exactly that state, and hands the \
                 partition to a node with the other rules, one partition after the other. Pushes are accepted all the \
                 while. docs/jetstream.md explains upgrades, and how to go back.
 
-                This waits until all partitions have passed, and shows how far it is. It may be ended: the order stays.
+                The verb waits until all partitions have passed, and shows its progress. You may stop it: the order stays.
 
                   freshet cluster upgrade-rules --dry-run
                   freshet cluster upgrade-rules --yes

@@ -49,7 +49,7 @@ struct ClusterVerb: AsyncParsableCommand {
     /// `freshet cluster drain`
     struct Drain: GatewayChange {
         static let configuration = CommandConfiguration(
-            abstract: "Have a node hand over its partitions, one after the other, and take none.",
+            abstract: "Drain a node: it hands over its partitions, one after the other, and takes none.",
             discussion: """
                 The node goes on answering. If a node is gone for good, drain it, and it no longer counts as missing. \
                 The order holds until freshet cluster undrain, also after a restart.

@@ -43,7 +43,7 @@ extension PushHandler {
                 throw RejectionAnswer(
                     .serviceUnavailable,
                     detail:
-                        "no host here has this push token, and a partition of another gateway did not say whether it has",
+                        "no host of this gateway has this push token, and another gateway did not answer; send it again",
                     retryAfter: problem.retryAfter ?? Problem.retryAfterSeconds
                 )
             }

@@ -82,7 +82,7 @@ extension LoadReport {
         }
         if self.isClosedLoop {
             remarks.append(
-                "rate max is a closed loop: each request waits for an answer, its latency says nothing of a burst"
+                "with the rate max a request waits for the answer before it, so latencies do not show a burst"
             )
         }
         if let failure = self.outcome.failure { remarks.append("ENDED EARLY: \(failure)") }

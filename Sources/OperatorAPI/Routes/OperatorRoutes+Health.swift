@@ -103,7 +103,7 @@ extension OperatorRoutes {
         text.add(
             names.inTrouble,
             .gauge,
-            "Whether most of its requests of half a minute failed, or it asked for a pause of half a minute or more.",
+            "1 if most requests of the last half minute failed, or the target asked for a pause of 30 s or more.",
             views.map { (labels: $0.labels, value: $0.view.health.isInTrouble ? 1 : 0) }
         )
         text.add(
