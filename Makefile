@@ -1,7 +1,7 @@
 # Verbs only: each calls a script or the package manager, so that CI and a person run the same thing.
 PICTURES := $(or $(FOLDER),.build/pictures)
 
-.PHONY: help setup build test senders lint subjects format check asan tsan coverage demo demo-cluster chaos pictures bench bench-setup profile properties planted crash soak fuzz fuzz-api fuzz-patterns attacks drills package notes site clean
+.PHONY: help setup build test senders lint subjects format check asan tsan coverage demo demo-cluster chaos pictures bench bench-setup profile properties planted crash soak fuzz fuzz-api fuzz-patterns attacks drills package package-test notes site clean
 
 help: ## Show the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -30,13 +30,13 @@ subjects: ## Check the subjects of the commits since this branch left main; BASE
 
 check: lint subjects test ## What CI runs: lint, the commits' subjects, then every test
 
-tsan: setup ## The suites with threads under the thread sanitiser, in .build-thread; FILTER='GatewayTests' for others
+tsan: setup ## Run the suites with threads under the thread sanitiser, in .build-thread; FILTER='GatewayTests' for others
 	@FILTER="$(FILTER)" Tests/checked.sh thread
 
-asan: setup ## The suites that call C or have unsafe code under the address sanitiser, in .build-address; FILTER for others
+asan: setup ## Run the suites that call C or have unsafe code under the address sanitiser, in .build-address; FILTER for others
 	@FILTER="$(FILTER)" Tests/checked.sh address
 
-coverage: setup ## Which lines of Sources a test runs, by target, in .build-coverage; end-to-end tests run another program and are left out
+coverage: setup ## Count the lines of Sources that tests run, by target, in .build-coverage, without the end-to-end tests
 	@FILTER="$(FILTER)" Tests/checked.sh coverage
 
 demo: setup ## A gateway, 10,000 hosts, real clients; KEEP=1 leaves it running, JOURNAL=jetstream has the log on a NATS broker
@@ -69,7 +69,7 @@ profile: setup ## Where the CPU time of pushes goes, by function; OPTIONS="--sec
 	swift build -c release --product freshet
 	@.venv/bin/python deploy/bench/profile.py --program .build/release/freshet $(OPTIONS)
 
-properties: setup ## A hundred thousand random schedules of the engine, with a table of the cases they met, as many seeds of the models, a hundred thousand failing worlds, and fifty thousand clusters; SEEDS=10 for fewer
+properties: setup ## Run 100,000 random schedules of the engine, as many seeds of its models and of failing worlds, and 50,000 clusters; SEEDS=10 for fewer
 	FRESHET_SEEDS="$(or $(SEEDS),589)" FRESHET_COVERAGE_MIN="$(if $(SEEDS),1,1000)" \
 		swift test -c release -Xswiftc -enable-testing --disable-xctest \
 		--filter 'EngineTests.(PropertyTests|PromiseTests|SlicingTests|ObligationTests)' --skip 'damaged records'
@@ -116,6 +116,9 @@ attacks: setup ## Known attacks one by one, in a table: the cost of each, and it
 
 package: setup ## Pack the committed files into .build/package/out: a .deb, an archive, an OCI image, a list of their contents, checksums
 	@deploy/package/package.sh
+
+package-test: ## What make package has made, in namespaces, as root: installed without Swift, run, upgraded and purged; the image read-only
+	@deploy/package/test.sh
 
 notes: ## Print the section of CHANGELOG.md about VERSION, for its tag; fails if it has no day
 	@deploy/release-notes.sh $(VERSION)
