@@ -19,8 +19,8 @@ actor PlacedOwners {
     private let prepare: @Sendable (PartitionID) async throws -> Void
     /// The work after an owner has started, once the gateway serves.
     private var arrive: @Sendable (PartitionID) async -> Void = { _ in }
-    /// The taking of timelines of providers, once the gateway serves.
-    private let callBacks = Shared<CallBack.Taking?>(nil)
+    /// The timeline providers, once the gateway serves.
+    private let providers = Shared<(any NodeProviders)?>(nil)
     private var work: [PartitionID: Task<Void, Never>] = [:]
     /// Partitions whose owners are on their way through a gate, and which placement has not given up meanwhile.
     private var gating: Set<PartitionID> = []
@@ -55,7 +55,7 @@ actor PlacedOwners {
 
     /// Answers other nodes' questions to the partitions that are here.
     nonisolated func answerOthers() throws {
-        let answers = OwnerAnswers(of: self.owners, callBacks: self.callBacks)
+        let answers = OwnerAnswers(of: self.owners, providers: self.providers)
         try self.membership.exchange.answer(as: self.membership.node) { await answers.answer($0) }
     }
 
@@ -78,9 +78,9 @@ actor PlacedOwners {
         telling.cancel()
     }
 
-    /// Has every partition that starts from now on bring something with it, and takes timelines of providers.
-    func use(_ callBacks: @escaping CallBack.Taking, _ arrive: @escaping @Sendable (PartitionID) async -> Void) {
-        self.callBacks.set(callBacks)
+    /// Has every partition that starts from now on bring something with it, and the timeline providers answer other nodes.
+    func use(_ providers: any NodeProviders, _ arrive: @escaping @Sendable (PartitionID) async -> Void) {
+        self.providers.set(providers)
         self.arrive = arrive
     }
 
@@ -147,7 +147,9 @@ actor PlacedOwners {
             await Task { try? await Task.sleep(for: .milliseconds(20)) }.value
         }
         if !self.hasLeft {
-            self.logger.warning("some partitions were not handed over in time; other nodes take them once this one is silent")
+            self.logger.warning(
+                "some partitions were not handed over in time; other nodes take them once this one is silent"
+            )
         }
         if !self.hasLeft { for owner in self.owners { owner.stopNow() } }
         self.close()

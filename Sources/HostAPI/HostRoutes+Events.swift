@@ -128,7 +128,7 @@ extension HostRoutes {
         _ writer: HTTPBodyWriter
     ) async throws {
         var text = Self.opening(subscription)
-        text += Self.text(await self.drawings(subscription, backlog))
+        text += Self.text(try await self.drawings(subscription, backlog))
         // Nil where it is not known what the reader has had.
         let missed = Self.missedReloads(subscription)
         for first in backlog {
@@ -187,7 +187,7 @@ extension HostRoutes {
     private func drawings(
         _ subscription: HostStreams.Subscription,
         _ backlog: [ReloadBacklog]
-    ) async -> [HostEvent] {
+    ) async throws(Problem) -> [HostEvent] {
         switch (subscription.missed, subscription.scope) {
         case (.events(let events), _) where subscription.hasAllDrawings, (.events(let events), .app):
             var newest: [InstanceAddress: HostEvent] = [:]
@@ -195,16 +195,16 @@ extension HostRoutes {
             return newest.sorted { $0.key < $1.key }.map(\.value)
         case (_, .host(let host)):
             guard let providers = self.providers else { return [] }
-            // Before the entries: a timeline that comes meanwhile takes its placeholder's place.
-            let placeholders = await providers.placeholders(of: backlog.flatMap(\.page.reloads))
-            let entries = await providers.shown(by: await self.addresses(of: host))
-            return placeholders.map { .placeholder($0) } + entries.map { .entry($0) }
+            let instances = try await self.addresses(of: host)
+            let contents = try await providers.contents(of: instances, backlog.flatMap(\.page.reloads), at: host)
+            return contents.placeholders.map { .placeholder($0) }
+                + contents.shown(at: providers.now).map { .entry($0) }
         case (.unknown, .app), (.gap, .app): return []
         }
     }
 
-    private func addresses(of host: HostKey) async -> [InstanceAddress] {
-        let view = try? await self.log.ask(HostQuestion(host))
+    private func addresses(of host: HostKey) async throws(Problem) -> [InstanceAddress] {
+        let view = try await self.log.ask(HostQuestion(host))
         return view?.instances.map { InstanceAddress(host: host, instance: $0.id) } ?? []
     }
 
@@ -239,15 +239,17 @@ extension HostRoutes {
         guard let state = try await self.log.ask(HostStateQuestion(entry.host)) else {
             throw Problem(.unknownHost, "no host with this push token is registered")
         }
-        let timelines = await self.providers?.timelines(of: state.instances.map(\.address)) ?? []
+        let instances = state.instances.map(\.address)
+        let contents =
+            try await self.providers?.contents(of: instances, state.outstanding, at: entry.host) ?? HostContents()
         return HTTPResponse(
             json: JSONValue.object(of: [
                 ("host", Views.registration(state.host)),
-                ("nextAt", self.nextAt(state.instances, timelines).map { .instant($0) }),
+                ("nextAt", self.nextAt(state.instances, contents.timelines).map { .instant($0) }),
                 ("instances", .array(state.instances.map { Views.instance($0) })),
                 ("outstanding", .array(state.outstanding.map { Views.reload($0) })),
-                ("placeholders", .array(await self.placeholders(state.outstanding))),
-                ("entries", .array(self.shown(timelines))),
+                ("placeholders", .array(contents.placeholders.map(Self.placeholder))),
+                ("entries", .array(self.shown(contents.timelines))),
             ])
         )
     }
@@ -260,17 +262,14 @@ extension HostRoutes {
         return (due + timelines.flatMap { $0.entries.map(\.date).filter { $0 > now } }).min()
     }
 
-    /// The placeholders of instances that are new and have no timeline yet.
-    private func placeholders(_ outstanding: [ReloadEffect]) async -> [JSONValue] {
-        await self.providers?.placeholders(of: outstanding).map { placeholder in
-            JSONValue.object(of: [
-                ("instance", .string(placeholder.address.instance.rawValue)),
-                ("kind", .string(placeholder.kind.rawValue)),
-                ("family", .string(placeholder.family.name)),
-                ("reload", .string(placeholder.reload.description)),
-                ("content", placeholder.content),
-            ])
-        } ?? []
+    private static func placeholder(_ placeholder: Placeholder) -> JSONValue {
+        JSONValue.object(of: [
+            ("instance", .string(placeholder.address.instance.rawValue)),
+            ("kind", .string(placeholder.kind.rawValue)),
+            ("family", .string(placeholder.family.name)),
+            ("reload", .string(placeholder.reload.description)),
+            ("content", placeholder.content),
+        ])
     }
 
     /// The timelines that the gateway keeps for these instances: the entry of now and those to come, with content.

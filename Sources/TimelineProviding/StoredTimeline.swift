@@ -3,7 +3,7 @@ package import Timelines
 package import WidgetModel
 
 /// A timeline with its content, as a provider gave it for one reload of an instance.
-package struct StoredTimeline: Hashable, Sendable {
+package struct StoredTimeline: ByteCoded, Hashable, Sendable {
     /// One entry and the content that the host draws for it.
     package struct Entry: Hashable, Sendable {
         package let date: Instant

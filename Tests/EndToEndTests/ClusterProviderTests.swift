@@ -1,6 +1,7 @@
 #if JetStream
 import BrokerSupport
 import Foundation
+import FreshetClient
 import Testing
 
 /// Timelines from providers, at gateways that share a log.
@@ -68,6 +69,13 @@ struct ClusterProviderTests {
         for number in Self.hosts {
             _ = try await first.eventually("its timelines are there") {
                 try await first.outstanding(number, bearer: bearer).isEmpty ? true : nil
+            }
+        }
+        // Whichever gateway has the partition, both tell the content.
+        for gateway in [first, second] {
+            for number in Self.hosts {
+                let state = try await gateway.host(number, bearer).state()
+                #expect(Set(state.entries.map(\.instance)) == Self.instances)
             }
         }
         await first.crash()

@@ -20,9 +20,7 @@ extension TimelineProviders {
         }
         var result = try await fetcher.callBack(Self.body(of: answers.own))
         for part in parts {
-            let taken = try await self.services.log.handOver(part.callBack, to: part.partition) {
-                (callBack) async throws(Problem) in try await self.take(callBack)
-            }
+            let taken = try await self.services.log.handOver(part.callBack, to: part.partition, self)
             result.taken += taken.taken
             result.unknown += taken.unknown
         }

@@ -3,7 +3,7 @@ import Ownership
 package import Partitions
 package import Serving
 import Synchronization
-package import TimelineProviding
+import TimelineProviding
 package import Timelines
 package import WidgetModel
 
@@ -23,7 +23,7 @@ package final class TimelineProviders: TimelineSource, ProviderStatus {
 
     package var gallery: Gallery { self.services.gallery }
 
-    private var all: [KindKey: TimelineFetcher] { self.fetchers.withLock { $0 } }
+    var all: [KindKey: TimelineFetcher] { self.fetchers.withLock { $0 } }
 
     /// Asks the providers of other connections from now on.
     ///
@@ -147,34 +147,6 @@ package final class TimelineProviders: TimelineSource, ProviderStatus {
         self.services.contents.close()
     }
 
-    /// The timelines, with content, that some instances of a partition show.
-    package func timelines(of addresses: [InstanceAddress]) async -> [StoredTimeline] {
-        let stored = self.services.contents.timelines(of: addresses)
-        let gone = Set(await self.gone(stored))
-        return stored.filter { !gone.contains($0.address) }
-    }
-
-    /// The entries of a host's instances that are shown now.
-    package func shown(by addresses: [InstanceAddress]) async -> [ContentTable.Due] {
-        let now = self.services.clock.now()
-        return await self.timelines(of: addresses).compactMap { timeline in
-            timeline.index(at: now).map { ContentTable.Due(timeline: timeline, index: $0) }
-        }
-    }
-
-    /// The placeholders of one host's instances that are new and whose timeline is not there yet.
-    ///
-    /// - Parameter reloads: The host's outstanding reloads.
-    package func placeholders(of reloads: [ReloadEffect]) async -> [Placeholder] {
-        var own: [KindKey: [ReloadID]] = [:]
-        for reload in reloads where reload.causes.contains(.added) && self.fetches(reload) {
-            own[KindKey(app: reload.app, kind: reload.kind), default: []].append(reload.id)
-        }
-        var found: [Placeholder] = []
-        for (key, ids) in own { found += await self[key]?.placeholders(of: ids) ?? [] }
-        return found.sorted { $0.reload.instance < $1.reload.instance }
-    }
-
     /// Without those whose instance is gone or was configured anew; those are forgotten.
     private func current(_ due: [ContentTable.Due]) async -> [ContentTable.Due] {
         let gone = Set(await self.gone(due.map(\.timeline)))
@@ -188,7 +160,7 @@ package final class TimelineProviders: TimelineSource, ProviderStatus {
     }
 
     /// The instances that do not show these timelines any more, as the engine has it.
-    private func gone(_ timelines: [StoredTimeline]) async -> [InstanceAddress] {
+    func gone(_ timelines: [StoredTimeline]) async -> [InstanceAddress] {
         var gone: [InstanceAddress] = []
         let byPartition = Dictionary(grouping: timelines) { self.services.log.partition(of: $0.address.host) }
         for (partition, ours) in byPartition {

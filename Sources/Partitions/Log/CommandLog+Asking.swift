@@ -215,13 +215,24 @@ extension CommandLog {
 
     /// Has the owner of a partition take a call-back.
     ///
-    /// - Parameter take: For a partition that is this node's.
+    /// - Parameter providers: This node's, for a partition that is here.
     package func handOver(
         _ callBack: CallBack,
         to partition: PartitionID,
-        _ take: CallBack.Taking
+        _ providers: some NodeProviders
     ) async throws(Problem) -> CallBack.Result {
-        try await self.ask(partition, .callBack(callBack)) { _, _ in try await take(callBack) }
+        try await self.ask(partition, .callBack(callBack)) { _, _ in try await providers.take(callBack) }
+    }
+
+    /// Asks for the content that widgets of a partition show.
+    ///
+    /// - Parameter here: The answer of this node, if the partition is here.
+    package func ask<Answer: ByteCoded & Sendable>(
+        _ partition: PartitionID,
+        _ question: ContentsQuestion,
+        here: () async -> Answer
+    ) async throws(Problem) -> Answer {
+        try await self.ask(partition, .contents(question)) { _, _ in await here() }
     }
 
     /// How far each owner of this node is.

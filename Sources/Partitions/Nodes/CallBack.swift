@@ -23,7 +23,4 @@ package struct CallBack: FieldCoded, Hashable, Sendable {
 
         package init(taken: Int = 0, unknown: Int = 0) { (self.taken, self.unknown) = (taken, unknown) }
     }
-
-    /// Takes one that is for partitions of this node.
-    package typealias Taking = @Sendable (CallBack) async throws(Problem) -> Result
 }

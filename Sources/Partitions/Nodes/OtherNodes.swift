@@ -164,7 +164,7 @@ extension OwnerQuestion {
         switch self {
         case .engine(let bytes): ReceivedQuestion.isSearch(bytes)
         case .callBack: true
-        case .progress, .answers, .engines: false
+        case .progress, .answers, .engines, .contents: false
         }
     }
 }

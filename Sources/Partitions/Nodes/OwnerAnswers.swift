@@ -7,13 +7,13 @@ import WidgetModel
 /// Answers other nodes' questions to the owners that are here.
 package struct OwnerAnswers: Sendable {
     private let owners: [PartitionOwner]
-    private let callBacks: Shared<CallBack.Taking?>
+    private let providers: Shared<(any NodeProviders)?>
 
     /// - Parameters:
     ///   - owners: The owner of every partition, in the partitions' order.
-    ///   - callBacks: Takes timelines of providers; nil as long as none are asked.
-    package init(of owners: [PartitionOwner], callBacks: Shared<CallBack.Taking?> = Shared(nil)) {
-        (self.owners, self.callBacks) = (owners, callBacks)
+    ///   - providers: The node's timeline providers; nil as long as none are asked.
+    package init(of owners: [PartitionOwner], providers: Shared<(any NodeProviders)?> = Shared(nil)) {
+        (self.owners, self.providers) = (owners, providers)
     }
 
     package func answer(_ question: NodeQuestion) async -> NodeAnswer {
@@ -37,11 +37,8 @@ package struct OwnerAnswers: Sendable {
         switch question {
         case .progress: return try await owner.progress().encoded
         case .answers(let places): return try await owner.answers(at: places, within: time).encoded
-        case .callBack(let callBack):
-            guard let take = self.callBacks.value else {
-                throw OwnerError.away(partition: owner.partition, owner: nil)
-            }
-            return try await take(callBack).encoded
+        case .callBack(let callBack): return try await self.providers(at: owner).take(callBack).encoded
+        case .contents(let question): return try await self.providers(at: owner).contents(question)
         case .engine(let bytes):
             switch try ReceivedQuestion(bytes) {
             case .search(let question): return try await owner.ask(question).encoded
@@ -51,6 +48,11 @@ package struct OwnerAnswers: Sendable {
             guard case .question(let question) = try ReceivedQuestion(bytes) else { throw ByteFault.invalid(offset: 0) }
             return try await self.ask(partitions, question).encoded
         }
+    }
+
+    private func providers(at owner: PartitionOwner) throws(OwnerError) -> any NodeProviders {
+        guard let providers = self.providers.value else { throw .away(partition: owner.partition, owner: nil) }
+        return providers
     }
 
     /// Asks the owners of some partitions at once.

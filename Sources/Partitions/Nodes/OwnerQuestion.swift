@@ -12,6 +12,8 @@ enum OwnerQuestion: ByteCoded, Hashable, Sendable {
     case engines([PartitionID], [UInt8])
     /// To take a provider's timelines.
     case callBack(CallBack)
+    /// For the content that widgets of a host show.
+    case contents(ContentsQuestion)
 
     func encode(into writer: inout ByteWriter) {
         switch self {
@@ -24,6 +26,7 @@ enum OwnerQuestion: ByteCoded, Hashable, Sendable {
             writer.write(tag: 3, partitions)
             writer.write(bytes)
         case .callBack(let callBack): writer.write(tag: 4, callBack)
+        case .contents(let question): writer.write(tag: 5, question)
         }
     }
 
@@ -35,6 +38,7 @@ enum OwnerQuestion: ByteCoded, Hashable, Sendable {
         case 2: self = .answers(try Array(from: &reader))
         case 3: self = .engines(try Array(from: &reader), try reader.readBytes())
         case 4: self = .callBack(try CallBack(from: &reader))
+        case 5: self = .contents(try ContentsQuestion(from: &reader))
         default: throw .invalid(offset: start)
         }
     }

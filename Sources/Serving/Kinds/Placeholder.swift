@@ -1,3 +1,4 @@
+import APNSWire
 package import Engine
 package import WidgetModel
 
@@ -39,5 +40,28 @@ package struct Placeholder: Hashable, Sendable {
             family: subject.family,
             content: content
         )
+    }
+}
+
+extension Placeholder: ByteCoded {
+    package func encode(into writer: inout ByteWriter) {
+        self.reload.encode(into: &writer)
+        self.address.encode(into: &writer)
+        writer.write(self.kind.rawValue)
+        writer.write(byte: self.family.rawValue)
+        writer.write(self.content.jsonText)
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        let reload = try ReloadID(from: &reader)
+        let address = try InstanceAddress(from: &reader)
+        let kind = WidgetKind(try reader.readString())
+        let start = reader.offset
+        guard let family = WidgetFamily(rawValue: try reader.readByte()) else { throw .invalid(offset: start) }
+        let content = try reader.readBytes()
+        guard let content = try? JSONReader().value(of: content, bytesMax: content.count) else {
+            throw .invalid(offset: start)
+        }
+        self.init(reload: reload, address: address, kind: kind, family: family, content: content)
     }
 }

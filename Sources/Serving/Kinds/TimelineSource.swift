@@ -1,6 +1,5 @@
 package import Engine
 package import Partitions
-package import TimelineProviding
 package import WidgetModel
 
 /// The content that timeline providers have brought and can be asked for, in the form for hosts.
@@ -11,14 +10,16 @@ package protocol TimelineSource: Sendable {
     func hasProvider(of key: KindKey) -> Bool
     /// Whether the gateway fetches the timeline that a reload is for: the host is not told of the reload, but of the entries.
     func fetches(_ reload: ReloadEffect) -> Bool
-    /// The timelines, with content, that some instances of a partition show.
-    func timelines(of addresses: [InstanceAddress]) async -> [StoredTimeline]
-    /// The entries of a host's instances that are shown now.
-    func shown(by addresses: [InstanceAddress]) async -> [ContentTable.Due]
-    /// The placeholders of one host's instances that are new and whose timeline is not there yet.
+    /// The content that widgets of a host show, wherever its partition is.
     ///
-    /// - Parameter reloads: The host's outstanding reloads.
-    func placeholders(of reloads: [ReloadEffect]) async -> [Placeholder]
+    /// - Parameters:
+    ///   - instances: Some widgets of the host.
+    ///   - outstanding: Its outstanding reloads: new widgets have placeholders.
+    func contents(
+        of instances: [InstanceAddress],
+        _ outstanding: [ReloadEffect],
+        at host: HostKey
+    ) async throws(Problem) -> HostContents
     /// The answer of a kind's provider: one that is kept and new enough, else the provider's; if it gives none in time, an
     /// old one.
     ///

@@ -1,4 +1,3 @@
-import APNSWire
 import Engine
 import TimelineProviding
 package import WidgetModel
@@ -14,12 +13,7 @@ extension HostEvent {
         switch self {
         case .reload, .invalidation: return nil
         case .placeholder(let placeholder):
-            writer.write(byte: Self.placeholderTag)
-            placeholder.reload.encode(into: &writer)
-            placeholder.address.encode(into: &writer)
-            writer.write(placeholder.kind.rawValue)
-            writer.write(byte: placeholder.family.rawValue)
-            writer.write(placeholder.content.jsonText)
+            writer.write(tag: Self.placeholderTag, placeholder)
         case .entry(let due):
             writer.write(byte: Self.entryTag)
             due.withoutOthers.timeline.encode(into: &writer)
@@ -55,20 +49,5 @@ extension ContentTable.Due {
             entries: [self.entry] + end
         )
         return ContentTable.Due(timeline: timeline, index: 0)
-    }
-}
-
-extension Placeholder {
-    fileprivate init(from reader: inout ByteReader) throws(ByteFault) {
-        let reload = try ReloadID(from: &reader)
-        let address = try InstanceAddress(from: &reader)
-        let kind = WidgetKind(try reader.readString())
-        let start = reader.offset
-        guard let family = WidgetFamily(rawValue: try reader.readByte()) else { throw .invalid(offset: start) }
-        let content = try reader.readBytes()
-        guard let content = try? JSONReader().value(of: content, bytesMax: content.count) else {
-            throw .invalid(offset: start)
-        }
-        self.init(reload: reload, address: address, kind: kind, family: family, content: content)
     }
 }

@@ -20,7 +20,7 @@ final class MemoryNodes: Sendable {
     }
 
     /// As of `JetStreamExchange`.
-    private static let questionBytesMax = 1_000_000
+    private static let bytesMax = 1_000_000
 
     private let state = Mutex(State())
 
@@ -40,12 +40,14 @@ final class MemoryNodes: Sendable {
     }
 
     func ask(_ node: ClusterNode, _ question: NodeQuestion) async -> NodeAnswer {
-        guard question.bytes.count <= Self.questionBytesMax else { return .tooLong }
+        guard question.bytes.count <= Self.bytesMax else { return .tooLong }
         let body = self.state.withLock { state in
             state.asked += 1
             return state.silent.contains(node.incarnation) ? nil : state.bodies[node.incarnation]
         }
-        return await body?(question) ?? .silence
+        let answer = await body?(question) ?? .silence
+        if case .answer(let bytes) = answer, bytes.count > Self.bytesMax { return .tooLong }
+        return answer
     }
 
     /// One node's side.
@@ -85,7 +87,7 @@ final class MemoryNode: Sendable {
     let log: CommandLog
     /// The same log, which gives up at once.
     let impatientLog: CommandLog
-    let callBacks = Shared<CallBack.Taking?>(nil)
+    let providers = Shared<(any NodeProviders)?>(nil)
     private let nodes: MemoryNodes
     private let journal: MemoryJournal
 
@@ -148,7 +150,7 @@ final class MemoryNode: Sendable {
         )
         self.nodes = nodes
         self.journal = journal
-        let answers = OwnerAnswers(of: self.owners, callBacks: self.callBacks)
+        let answers = OwnerAnswers(of: self.owners, providers: self.providers)
         nodes.answer(as: self.node) { await answers.answer($0) }
     }
 

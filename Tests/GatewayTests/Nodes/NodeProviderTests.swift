@@ -9,6 +9,7 @@ import Serving
 import Synchronization
 import TestSupport
 import Testing
+import TimelineProviding
 import Timelines
 import WidgetModel
 
@@ -72,6 +73,35 @@ import WidgetModel
         await first.providers.restore(NodeScene.other)
         _ = await first.providers.settle()
         #expect(first.asked == 1)
+    }
+
+    /// The contents that a node tells of the host's widgets, placeholders first.
+    private static func told(by provider: NodeProvider, _ scene: NodeScene) async throws -> [String] {
+        let reloads = try await scene.first.log.ask(NodeScene.other, ReloadsQuestion(.host(HostKey(Self.host)))).reloads
+        let contents = try await provider.providers.contents(of: [Self.address], reloads, at: HostKey(Self.host))
+        return contents.placeholders.map { String(decoding: $0.content.jsonText, as: UTF8.self) }
+            + contents.shown(at: scene.time.wall).map { String(decoding: $0.entry.content, as: UTF8.self) }
+    }
+
+    @Test func `any node tells the content that widgets show`() async throws {
+        let (scene, first, second) = try await Self.started()
+        await second.providers.refill()
+        try await Self.eventually("it is asked") { second.asked == 1 }
+        for provider in [first, second] { #expect(try await Self.told(by: provider, scene) == [#""grey""#]) }
+        second.reply(from: scene.time.wall, "1", "2")
+        scene.time.pass(.minutes(1))
+        await second.providers.tryNow([ProviderScene.key])
+        try await Self.eventually("it is shown") { second.shown == ["1"] }
+        for provider in [first, second] { #expect(try await Self.told(by: provider, scene) == ["1"]) }
+        scene.time.pass(.hours(1))
+        for provider in [first, second] { #expect(try await Self.told(by: provider, scene) == ["2"]) }
+        #expect(first.asked == 0 && first.contents.counts.timelines == 0)
+        scene.nodes.silence(scene.second.node)
+        let impatient = NodeProvider(scene.first, scene.time, log: scene.first.impatientLog)
+        let problem = await #expect(throws: Problem.self) {
+            try await impatient.providers.contents(of: [Self.address], [], at: HostKey(Self.host))
+        }
+        #expect(problem?.code == .partitionAway)
     }
 
     @Test func `a provider that gives another timeline by then has it accepted, uncharged`() async throws {

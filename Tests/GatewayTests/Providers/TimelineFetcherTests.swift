@@ -250,7 +250,11 @@ import WidgetModel
         await second.fetcher.refill()
         try await second.eventually("the other one is shown") { second.shown == ["b:a0 2"] }
         let addresses = ["a", "b"].map { InstanceAddress(host: HostKey($0), instance: InstanceID("a0")) }
-        let shown = await second.providers.shown(by: addresses).map { ProviderScene.text($0.entry) }
+        var shown: [String] = []
+        for address in addresses {
+            let contents = try await second.providers.contents(of: [address], [], at: address.host)
+            shown += contents.shown(at: second.providers.now).map { ProviderScene.text($0.entry) }
+        }
         #expect(shown == ["1", "2"])
     }
 
@@ -283,11 +287,14 @@ import WidgetModel
         try await world.add("a", instances: 2)
         try await world.eventually("both are shown") { world.shown.count == 2 }
         let addresses = ["a0", "a1"].map { InstanceAddress(host: HostKey("a"), instance: InstanceID($0)) }
-        #expect(await world.providers.timelines(of: addresses).count == 2)
+        func count() async throws -> Int {
+            try await world.providers.contents(of: addresses, [], at: HostKey("a")).timelines.count
+        }
+        #expect(try await count() == 2)
         _ = try await world.scene.log.append(
             .register(Sports.registration("a", revision: 2, [Sports.instance("a1", team: "rams")])),
             for: HostKey("a")
         )
-        #expect(await world.providers.timelines(of: addresses) == [])
+        #expect(try await count() == 0)
     }
 }
