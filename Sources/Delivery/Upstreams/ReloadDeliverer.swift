@@ -148,10 +148,10 @@ extension ReloadDeliverer {
                 self.machine.takeAnswer(answer, to: request.number, try: request.tryNumber, now: self.clock())
                 self.run()
             }
-        case .log(let number, let host, let records):
+        case .log(let number, let tryNumber, let host, let records):
             Task {
                 let answers = try? await self.log.append(records.map { (record: $0, host: host) })
-                self.machine.logged(number, isLogged: answers != nil)
+                self.machine.logged(number, try: tryNumber, isLogged: answers != nil)
                 self.run()
             }
         case .awaitLog(let number):

@@ -12,8 +12,8 @@ package enum DeliveryAction: Hashable, Sendable {
     case findPushes(DeliveryNumber, HostKey, [ReloadID])
     /// Send it, and pass the result to ``DeliveryMachine/takeAnswer(_:to:try:now:)``.
     case send(DeliveryRequest)
-    /// Log records about a host, and tell ``DeliveryMachine/logged(_:isLogged:)`` once they are applied.
-    case log(DeliveryNumber, HostKey, [Record])
+    /// Log records about a host, and tell ``DeliveryMachine/logged(_:try:isLogged:)`` once they are applied.
+    case log(DeliveryNumber, try: Int, HostKey, [Record])
     /// The log did not take them: call ``DeliveryMachine/retryLog(_:)`` after a while.
     case awaitLog(DeliveryNumber)
     /// An app's upstream calls its provider token expired: the next one is to be another.

@@ -30,6 +30,8 @@ package struct DeliveryMachine: ~Copyable {
         var reloads: [ReloadEffect]
         let target: DeliveryTarget
         var tries = 0
+        /// How often records about it went to the log.
+        var logTries = 0
         var stage = Stage.waiting
 
         var host: HostKey { self.reloads[0].host }
@@ -50,6 +52,8 @@ package struct DeliveryMachine: ~Copyable {
         case asking
         case sending(DeliveryRequest)
         case logging([Record], then: Continuation)
+        /// The log did not take them.
+        case awaitingLog([Record], then: Continuation)
         /// The token is not valid. The engine is asked whether there is another by now.
         case askingForToken(DeliveryRequest, reason: String)
     }
@@ -247,7 +251,7 @@ extension DeliveryMachine {
     package mutating func takePushes(_ pushes: [OutgoingPush?]?, for number: DeliveryNumber, now: Instant) {
         guard let delivery = self.deliveries[number] else { return }
         switch delivery.stage {
-        case .waiting, .sending, .logging: return
+        case .waiting, .sending, .logging, .awaitingLog: return
         case .asking:
             guard let pushes else { return self.again(number, at: now + .seconds(1)) }
             self.begin(number, delivery, pushes, now: now)
@@ -408,26 +412,34 @@ extension DeliveryMachine {
             token: token,
             notRegisteredSince: since ?? request.begunAt
         )
-        self.log([.unregister(removal)], of: request, then: .askForToken(request, reason: reason))
+        self.log([.unregister(removal)], of: request.number, then: .askForToken(request, reason: reason))
     }
 
     private mutating func report(_ result: DeliveryReport.Result, of request: DeliveryRequest) {
         let reports = request.reloads.map { reload in
             Record.delivery(DeliveryReport(host: reload.host, reload: reload.id, result: result))
         }
-        self.log(reports, of: request, then: .end)
+        self.log(reports, of: request.number, then: .end)
     }
 
-    private mutating func log(_ records: [Record], of request: DeliveryRequest, then next: Continuation) {
-        self.deliveries[request.number]?.stage = .logging(records, then: next)
-        self.actions.append(.log(request.number, request.reloads[0].host, records))
+    private mutating func log(_ records: [Record], of number: DeliveryNumber, then next: Continuation) {
+        guard var delivery = self.deliveries[number] else { return }
+        delivery.stage = .logging(records, then: next)
+        delivery.logTries += 1
+        self.deliveries[number] = delivery
+        self.actions.append(.log(number, try: delivery.logTries, delivery.host, records))
     }
 
     /// Records are applied, or were not taken: they are logged however long that takes, since sending the request again instead
     /// would deliver it twice.
-    package mutating func logged(_ number: DeliveryNumber, isLogged: Bool) {
-        guard let delivery = self.deliveries[number], case .logging(_, let next) = delivery.stage else { return }
+    ///
+    /// - Parameter tryNumber: As ``DeliveryAction/log(_:try:_:_:)`` names it: the result of each try counts once.
+    package mutating func logged(_ number: DeliveryNumber, try tryNumber: Int, isLogged: Bool) {
+        guard let delivery = self.deliveries[number], case .logging(let records, let next) = delivery.stage,
+            delivery.logTries == tryNumber
+        else { return }
         guard isLogged else {
+            self.deliveries[number]?.stage = .awaitingLog(records, then: next)
             if !self.isStopped { self.actions.append(.awaitLog(number)) }
             return
         }
@@ -441,8 +453,8 @@ extension DeliveryMachine {
 
     /// The time to wait for the log is over.
     package mutating func retryLog(_ number: DeliveryNumber) {
-        guard let delivery = self.deliveries[number], case .logging(let records, _) = delivery.stage else { return }
-        self.actions.append(.log(number, delivery.host, records))
+        guard case .awaitingLog(let records, let next)? = self.deliveries[number]?.stage else { return }
+        self.log(records, of: number, then: next)
     }
 
     private mutating func again(_ number: DeliveryNumber, at instant: Instant) {

@@ -65,7 +65,8 @@ extension FaultRun {
             let at = self.now + Int64(self.dice.below(self.plan.delayMax))
             self.queue.put(.findPushes(number, host, ids, start: start), at: at)
         case .send(let request): self.send(self.mutated(request), deliverer)
-        case .log(let number, let host, let records): self.log(number, host, records, start: start)
+        case .log(let number, let tryNumber, let host, let records):
+            self.log(number, try: tryNumber, host, records, start: start)
         case .awaitLog(let number): self.queue.put(.logAgain(number, start: start), at: self.now + 1000)
         case .renewProviderToken: self.upstream.isTokenExpired = false
         case .tellHealth(.trouble, _, _): self.checker.note(.upstreamTrouble)
@@ -97,7 +98,13 @@ extension FaultRun {
 
     // MARK: The log
 
-    private mutating func log(_ number: DeliveryNumber, _ host: HostKey, _ records: [Record], start: Int) {
+    private mutating func log(
+        _ number: DeliveryNumber,
+        try tryNumber: Int,
+        _ host: HostKey,
+        _ records: [Record],
+        start: Int
+    ) {
         let partition = PartitionID(of: host, among: FaultWorld.partitions)
         var packed = PackedRecords()
         for record in records {
@@ -107,22 +114,25 @@ extension FaultRun {
         let inbox = self.inbox
         self.drawWriteFaults()
         self.journal.append(Submission(partition: partition, records: packed)) { result in
-            inbox.put(.reported(start: start, number, partition, result))
+            inbox.put(.reported(start: start, number, try: tryNumber, partition, result))
         }
     }
 
     /// The journal has called back about a deliverer's records: it is told once they are applied.
     mutating func takeReported(
         _ number: DeliveryNumber,
+        try tryNumber: Int,
         _ partition: PartitionID,
         _ result: Result<AppendReceipt, JournalError>,
         start: Int
     ) {
         guard let deliverer = self.deliverer(start) else { return }
         guard case .success(let receipt) = result, let owner = self.owner(partition, start: start) else {
-            return deliverer.machine.logged(number, isLogged: false)
+            return deliverer.machine.logged(number, try: tryNumber, isLogged: false)
         }
-        deliverer.reported.append((partition, receipt.position, number))
+        deliverer.reported.append(
+            .init(number: number, tryNumber: tryNumber, partition: partition, position: receipt.position)
+        )
         self.tellApplied(by: owner)
     }
 
@@ -130,12 +140,12 @@ extension FaultRun {
     mutating func tellApplied(by owner: SimulatedOwner) {
         guard let deliverer = self.deliverer(owner.start) else { return }
         let applied = owner.applied
-        let isDone = { (report: (partition: PartitionID, position: LogPosition, number: DeliveryNumber)) in
+        let isDone = { (report: SimulatedDeliverer.Report) in
             report.partition == owner.partition && report.position <= applied
         }
         let done = deliverer.reported.filter(isDone)
         deliverer.reported.removeAll(where: isDone)
-        for report in done { deliverer.machine.logged(report.number, isLogged: true) }
+        for report in done { deliverer.machine.logged(report.number, try: report.tryNumber, isLogged: true) }
     }
 
     /// An owner has committed the state that it had when it was asked: tells the deliverer the undelivered reloads of

@@ -274,8 +274,8 @@ extension FaultRun {
         case .announced(let start, let partition, let position):
             if self.mutation == .losesHints, self.dice.chance(0.2) { return }
             self.owner(partition, start: start)?.machine.announce(position)
-        case .reported(let start, let number, let partition, let result):
-            self.takeReported(number, partition, result, start: start)
+        case .reported(let start, let number, let tryNumber, let partition, let result):
+            self.takeReported(number, try: tryNumber, partition, result, start: start)
         case .fetched(let start, let exchange, let partition, let result):
             self.takeFetched(exchange, partition, result, start: start)
         case .committed(let start, let partition, let result):

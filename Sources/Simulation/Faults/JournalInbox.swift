@@ -9,8 +9,8 @@ final class JournalInbox: Sendable {
     enum Message: Sendable {
         /// A submission of a gateway's start of that number, for a client's request if it is one.
         case appended(start: Int, request: Int?, Result<Void, JournalError>)
-        /// Records of a deliverer, for the delivery of that number.
-        case reported(start: Int, DeliveryNumber, PartitionID, Result<AppendReceipt, JournalError>)
+        /// Records of a deliverer, for a try to log the result of a delivery.
+        case reported(start: Int, DeliveryNumber, try: Int, PartitionID, Result<AppendReceipt, JournalError>)
         /// Timelines of a fetcher, from its exchange.
         case fetched(start: Int, FetchExchange, PartitionID, Result<AppendReceipt, JournalError>)
         case committed(start: Int, PartitionID, Result<OutputPosition, JournalError>)

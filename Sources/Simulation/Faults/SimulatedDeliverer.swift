@@ -5,13 +5,21 @@ import WidgetModel
 
 /// The deliverer of one start of the gateway: the machine that a gateway runs.
 final class SimulatedDeliverer {
+    /// Records about a delivery that are in the log.
+    struct Report {
+        let number: DeliveryNumber
+        let tryNumber: Int
+        let partition: PartitionID
+        let position: LogPosition
+    }
+
     /// The start that it belongs to.
     let start: Int
     var machine: DeliveryMachine
     /// When it is called next, in milliseconds, if that is planned.
     var wakesAt: Int64?
     /// Its records that are in the log, and not applied yet.
-    var reported: [(partition: PartitionID, position: LogPosition, number: DeliveryNumber)] = []
+    var reported: [Report] = []
     /// Its search for undelivered reloads, until the partition has committed the state that it had then.
     var search: (partition: PartitionID, first: InstanceNumber, limit: Int)?
     /// By delivery, how often it was tried, and the last try that was answered.

@@ -27,11 +27,11 @@ import WidgetModel
         #expect(request.token == DeviceToken(bytes: Array("token".utf8)) && request.reloads == [reload])
         #expect(request.timeout == .seconds(30) && request.expiresAt == reload.expiresAt)
         desk.answer(request, 200)
-        #expect(desk.actions() == [.log(1, reload.host, [Self.report(reload, .acknowledged)])])
+        #expect(desk.actions() == [.log(1, try: 1, reload.host, [Self.report(reload, .acknowledged)])])
         // Until it is logged it is known.
         desk.machine.takeReloads([reload], now: desk.now)
         #expect(desk.actions() == [])
-        desk.machine.logged(1, isLogged: true)
+        desk.machine.logged(1, try: 1, isLogged: true)
         #expect(desk.actions() == [.forget([reload.id])])
         #expect(desk.machine.counts == (0, 0) && desk.machine.counters[.apns]?.delivered == 1)
     }
@@ -112,7 +112,9 @@ import WidgetModel
         #expect(desk.actions() == [])
         desk.answer(second, 200)
         desk.answer(second, 410, "Unregistered")
-        #expect(desk.actions() == [.log(1, second.reloads[0].host, [Self.report(second.reloads[0], .acknowledged)])])
+        #expect(
+            desk.actions() == [.log(1, try: 1, second.reloads[0].host, [Self.report(second.reloads[0], .acknowledged)])]
+        )
     }
 
     @Test func `what became of it is logged however long that takes`() {
@@ -120,21 +122,44 @@ import WidgetModel
         let reload = desk.reload(1)
         desk.machine.takeReloads([reload], now: desk.now)
         desk.answer(desk.requests()[0], 200)
-        let log = DeliveryAction.log(1, reload.host, [Self.report(reload, .acknowledged)])
-        #expect(desk.actions() == [log])
+        let report = Self.report(reload, .acknowledged)
+        #expect(desk.actions() == [.log(1, try: 1, reload.host, [report])])
         // Also behind its expiration.
         desk.now = desk.now + .hours(2)
-        for _ in 0..<3 {
-            desk.machine.logged(1, isLogged: false)
+        for tryNumber in 1...3 {
+            desk.machine.logged(1, try: tryNumber, isLogged: false)
             #expect(desk.actions() == [.awaitLog(1)])
             desk.machine.retryLog(1)
-            #expect(desk.actions() == [log])
+            #expect(desk.actions() == [.log(1, try: tryNumber + 1, reload.host, [report])])
         }
-        desk.machine.logged(1, isLogged: true)
+        desk.machine.logged(1, try: 4, isLogged: true)
         #expect(desk.actions() == [.forget([reload.id])])
         desk.machine.retryLog(1)
-        desk.machine.logged(1, isLogged: true)
+        desk.machine.logged(1, try: 4, isLogged: true)
         #expect(desk.actions() == [])
+    }
+
+    @Test func `the log's answer counts once, however often and late it comes`() {
+        var desk = DeliveryDesk()
+        let reload = desk.reload(1)
+        desk.machine.takeReloads([reload], now: desk.now)
+        desk.answer(desk.requests()[0], 410, "Unregistered")
+        _ = desk.actions()
+        for _ in 0..<2 { desk.machine.logged(1, try: 1, isLogged: false) }
+        #expect(desk.actions() == [.awaitLog(1)])
+        for _ in 0..<2 { desk.machine.retryLog(1) }
+        #expect(desk.actions().count == 1)
+        desk.machine.logged(1, try: 1, isLogged: false)
+        #expect(desk.actions() == [])
+        for _ in 0..<2 { desk.machine.logged(1, try: 2, isLogged: true) }
+        #expect(desk.actions() == [.findPushes(1, reload.host, [reload.id])])
+        desk.machine.takePushes([nil], for: 1, now: desk.now)
+        #expect(desk.actions().count == 1)
+        // That the token is removed says nothing of the refusal.
+        desk.machine.logged(1, try: 2, isLogged: true)
+        #expect(desk.actions() == [] && desk.machine.counts == (0, 1))
+        desk.machine.logged(1, try: 3, isLogged: true)
+        #expect(desk.actions() == [.forget([reload.id])])
     }
 
     @Test(arguments: [true, false])
@@ -150,10 +175,10 @@ import WidgetModel
         #expect(
             desk.actions() == [
                 .tellInvalidToken(DeliveryDesk.app, token, reason: "Unregistered"),
-                .log(1, reload.host, [.unregister(removal)]),
+                .log(1, try: 1, reload.host, [.unregister(removal)]),
             ]
         )
-        desk.machine.logged(1, isLogged: true)
+        desk.machine.logged(1, try: 1, isLogged: true)
         #expect(desk.actions() == [.findPushes(1, reload.host, [reload.id])])
         desk.machine.takePushes([isOther ? desk.push(to: "another") : nil], for: 1, now: desk.now)
         if isOther {
@@ -161,7 +186,9 @@ import WidgetModel
             #expect(next.map(\.tryNumber) == [2] && next[0].id != request.id)
         } else {
             #expect(
-                desk.actions() == [.log(1, reload.host, [Self.report(reload, .refused(reason: "Unregistered"))])]
+                desk.actions() == [
+                    .log(1, try: 2, reload.host, [Self.report(reload, .refused(reason: "Unregistered"))])
+                ]
             )
         }
     }
@@ -207,11 +234,11 @@ import WidgetModel
         #expect(desk.machine.counters[.apns]?.deferred ?? 0 == deferred)
         let requests = desk.requests()
         desk.answer(requests[0], 200)
-        desk.machine.logged(requests[0].number, isLogged: true)
+        desk.machine.logged(requests[0].number, try: 1, isLogged: true)
         #expect(desk.searches() == [])
         for request in requests.dropFirst() {
             desk.answer(request, 200)
-            desk.machine.logged(request.number, isLogged: true)
+            desk.machine.logged(request.number, try: 1, isLogged: true)
         }
         let search = DeliveryAction.findUndelivered(Self.partition, from: InstanceNumber(raw: 3), limit: knownMax)
         #expect(desk.searches() == (deferred > 0 ? [search] : []))
@@ -246,7 +273,7 @@ import WidgetModel
         desk.machine.takeUndelivered(page, of: Self.partition, now: desk.now)
         for request in desk.requests() {
             desk.answer(request, 200)
-            desk.machine.logged(request.number, isLogged: true)
+            desk.machine.logged(request.number, try: 1, isLogged: true)
         }
         #expect(desk.searches() == [.findUndelivered(Self.partition, from: InstanceNumber(raw: 3), limit: 2)])
     }
@@ -292,7 +319,7 @@ import WidgetModel
         #expect(desk.actions() == [.findPushes(1, reload.host, [reload.id])])
         desk.machine.takePushes([desk.push()], for: 1, now: desk.now)
         let reason = "the app has no upstream any more"
-        #expect(desk.actions() == [.log(1, reload.host, [Self.report(reload, .refused(reason: reason))])])
+        #expect(desk.actions() == [.log(1, try: 1, reload.host, [Self.report(reload, .refused(reason: reason))])])
     }
 
     @Test func `credentials that are refused hold back a destination, and nothing else`() {
