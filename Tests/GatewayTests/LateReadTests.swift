@@ -139,6 +139,22 @@ import WidgetModel
         )
         #expect(answer == .registered(RegistrationCounts(added: 1)))
         #expect(journal.refusals.load(ordering: .relaxed) == 0)
+
+        let again = LateJournal(journal.memory.reopened())
+        again.refusals.store(3, ordering: .relaxed)
+        #expect(try await Self.owner(again, time).start { _, _ in } == 2)
+        #expect(again.refusals.load(ordering: .relaxed) == 0)
+    }
+
+    @Test func `a start ends with the gateway, also while the store is away`() async throws {
+        let time = FakeTime()
+        let journal = LateJournal(MemoryJournal(partitions: 1, clock: { time.wall }))
+        journal.refusals.store(.max, ordering: .relaxed)
+        let owner = Self.owner(journal, time)
+        let start = Task { try await owner.start { _, _ in } }
+        while journal.refusals.load(ordering: .relaxed) == .max { await Task.yield() }
+        owner.stop()
+        await #expect(throws: OwnerError.shutDown(partition: Self.partition)) { try await start.value }
     }
 
     @Test func `a log that cannot be read keeps it from starting`() async throws {

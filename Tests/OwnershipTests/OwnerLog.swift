@@ -108,7 +108,8 @@ struct OwnerLog: ~Copyable {
         switch action {
         case .read(let position):
             // Two at a time, so that more than one reading is needed.
-            try self.machine.takeEntries(Array(self.entries.dropFirst(Int(position.rawValue) - 1).prefix(2)))
+            let entries = Array(self.entries.dropFirst(Int(position.rawValue) - 1).prefix(2))
+            try self.machine.takeEntries(.success(entries))
         case .publish(let output): self.published += output.effects
         case .tellCheckpoint(let checkpoint): self.checkpoints.append(checkpoint)
         case .tell, .commit, .awaitRetry, .readNewestOutput, .writeState: break

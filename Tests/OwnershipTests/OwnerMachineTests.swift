@@ -59,7 +59,7 @@ import WidgetModel
             Issue.record("nothing is read")
             return
         }
-        try log.machine.takeEntries(log.entries.filter { $0.position >= position })
+        try log.machine.takeEntries(.success(log.entries.filter { $0.position >= position }))
         // One of those that are there is applied.
         _ = try log.machine.next(&units)
         log.machine.isLeaving = true
@@ -107,7 +107,7 @@ import WidgetModel
             guard case .awaitRetry = try log.run() else { return #expect(Bool(false), "there is to be a pause") }
             let early = try log.run()
             #expect(early == nil)
-            log.machine.retryCommit()
+            log.machine.retry()
             let again = try #require(try log.nextOutput())
             #expect(again.record == record)
             #expect(again.expected == expected)
@@ -213,7 +213,7 @@ import WidgetModel
         var seen: Set<Int> = []
         while log.machine.applied < LogPosition(1) {
             var units = 1
-            if case .read = try log.machine.next(&units) { try log.machine.takeEntries(log.entries) }
+            if case .read = try log.machine.next(&units) { try log.machine.takeEntries(.success(log.entries)) }
             let (isWhole, totals) = (log.machine.isBetweenEntries, log.machine.answer(TotalsQuestion()))
             let progress = log.machine.answer(ProgressQuestion())
             #expect((progress != nil) == isWhole)

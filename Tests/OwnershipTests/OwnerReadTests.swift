@@ -32,18 +32,51 @@ import WidgetModel
         #expect(again == nil)
         // The answer is from before the entry that was announced since.
         log.machine.announce(LogPosition(4))
-        try log.machine.takeEntries([])
+        try log.machine.takeEntries(.success([]))
         let (record, _) = try #require(try log.nextOutput())
         #expect(record.through == LogPosition(4))
     }
 
-    @Test func `what could not be read for now is asked for again`() throws {
+    @Test func `a log that is away is asked again after a while, and one that cannot be read ends the owner`() throws {
         var log = try Self.started()
         log.machine.announce(LogPosition(3))
         let position = try Self.wantedRead(&log)
-        log.machine.retryRead()
+        // Nothing was refused.
+        log.machine.retry()
+        let early = try Self.wantedRead(&log)
+        #expect(early == nil && position != nil)
+        try log.machine.takeEntries(.failure(JournalError(.unavailable, "no broker answers")))
+        var units = Int.max
+        guard case .awaitRetry? = try log.machine.next(&units) else {
+            Issue.record("there is to be a pause")
+            return
+        }
+        let tooEarly = try Self.wantedRead(&log)
+        #expect(tooEarly == nil)
+        log.machine.retry()
         let again = try Self.wantedRead(&log)
-        #expect(again == position && position != nil)
+        #expect(again == position)
+        let damage = JournalError(.corrupt, "position 3 is damaged")
+        #expect(throws: damage) { try log.machine.takeEntries(.failure(damage)) }
+    }
+
+    @Test func `entries that come twice count once`() throws {
+        var log = OwnerLog(hosts: 3)
+        try log.machine.start(newest: nil)
+        var units = Int.max
+        guard case .read? = try log.machine.next(&units) else {
+            Issue.record("nothing is read")
+            return
+        }
+        for _ in 0..<2 { try log.machine.takeEntries(.success(log.entries)) }
+        units = 1
+        while log.machine.applied < LogPosition(2) {
+            units = 1
+            _ = try log.machine.next(&units)
+        }
+        try log.machine.takeEntries(.success(log.entries))
+        let (record, _) = try #require(try log.nextOutput())
+        #expect(record.through == LogPosition(4))
     }
 
     @Test func `outputs are published while entries are read`() throws {
@@ -60,7 +93,7 @@ import WidgetModel
             return
         }
         #expect(output.effects.count == 3 && output.position == .first)
-        try log.machine.takeEntries(Array(log.entries.dropFirst(2)))
+        try log.machine.takeEntries(.success(Array(log.entries.dropFirst(2))))
         let (next, expected) = try #require(try log.nextOutput())
         #expect(next.through == LogPosition(3) && expected == .first)
     }

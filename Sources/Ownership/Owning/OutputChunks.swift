@@ -74,6 +74,18 @@ struct OutputChunks {
         )
     }
 
+    /// How many of the effects of a replay the chunks of an unfinished output hold already: a replay gives the same effects in the same
+    /// order. Nil if they hold others.
+    static func ahead(in newest: OutputRecord, of effects: EffectQueue) -> Int? {
+        guard newest.ahead > 0 else { return 0 }
+        let effects = effects.all
+        var reader = ByteReader(newest.effects)
+        guard let ahead = Int(exactly: newest.ahead), let count = try? reader.readCount(), count <= ahead,
+            ahead < effects.count, Self.pack(effects[(ahead - count)..<ahead]) == newest.effects
+        else { return nil }
+        return ahead
+    }
+
     /// Effects as an output record holds them: a count, then each.
     static func pack(_ effects: ArraySlice<Effect>) -> [UInt8] {
         var writer = ByteWriter(reserving: 128 * effects.count)

@@ -11,7 +11,7 @@ package enum OwnerAction: Sendable {
     case tell(EntryRun)
     /// Append an output behind the one that is expected to be the newest, and tell ``OwnerMachine/committed(_:)``.
     case commit(OutputRecord, expected: OutputPosition?)
-    /// The output was not written and nothing is wrong with it: call ``OwnerMachine/retryCommit()`` after a while.
+    /// The journal did not write an output or read entries this time: call ``OwnerMachine/retry()`` after a while.
     case awaitRetry
     /// The output may have been written or not: read the newest one, and give it to ``OwnerMachine/takeNewestOutput(_:)``.
     case readNewestOutput(JournalError)

@@ -44,6 +44,15 @@ package struct OwnerMachine: ~Copyable {
         case unknown(OutputChunk, rest: OutputChunks, JournalError)
     }
 
+    /// Where the entries are that come next.
+    private enum Reading {
+        case idle
+        /// They are asked for; the log was known to go so far then.
+        case underWay(through: LogPosition)
+        /// The log is away for now.
+        case refused
+    }
+
     /// How far it is on the way to other decision rules.
     private enum Gate {
         /// No entry is begun any more, and decided effects are committed.
@@ -79,10 +88,7 @@ package struct OwnerMachine: ~Copyable {
     private var lastTick: Interval?
 
     private var phase = Phase.new
-    /// Whether entries are read: nothing more of the log is applied until they are there.
-    package private(set) var isReading = false
-    /// How far the log was known to go when they were asked for.
-    private var readThrough = LogPosition.start
+    private var reading = Reading.idle
     /// Entries that were read, and come next.
     private var entries: ArraySlice<LogEntry> = []
     /// The entry that is applied in part.
@@ -113,6 +119,9 @@ package struct OwnerMachine: ~Copyable {
         self.chunkBytesMax = chunkBytesMax
         self.engine = engine
     }
+
+    /// Whether entries are awaited: nothing more of the log is applied until they are there.
+    package var isReading: Bool { if case .idle = self.reading { false } else { true } }
 
     /// Whether no entry is applied in part: the state is that of the log up to ``applied``.
     package var isBetweenEntries: Bool { self.run == nil }
@@ -219,7 +228,7 @@ extension OwnerMachine {
         guard begun <= through else {
             throw .aheadOfOutputs(partition: self.partition, applied: begun, through: through)
         }
-        self.isReading = false
+        self.reading = .idle
         self.lastOutput = newest?.position
         self.phase = .replaying(newest)
         if let newest, newest.record.through == self.applied { try self.compare(newest) }
@@ -234,11 +243,18 @@ extension OwnerMachine {
     /// There are entries up to a position, at least.
     package mutating func announce(_ position: LogPosition) { self.announced = max(self.announced, position) }
 
-    /// Takes entries that were read: all that come next, or the first of them; none if there are none.
+    /// Takes entries that were read: all that come next, or the first of them; none if there are none. A log that is away, as on
+    /// brokers during an election, comes back with all that it had: it is asked again after a while.
     ///
-    /// - Throws: ``OwnerError`` if the log ends at another position than its outputs say.
-    package mutating func takeEntries(_ entries: [LogEntry]) throws(OwnerError) {
-        self.isReading = false
+    /// - Throws: ``OwnerError`` if the log ends at another position than its outputs say, the journal's error if it cannot be read.
+    package mutating func takeEntries(_ result: Result<[LogEntry], JournalError>) throws {
+        guard case .underWay(let through) = self.reading else { return }
+        if case .failure(let error) = result, error.code == .unavailable {
+            self.reading = .refused
+            return self.urgent.append(.awaitRetry)
+        }
+        self.reading = .idle
+        let entries = try result.get()
         switch self.phase {
         case .replaying(let newest):
             if entries.isEmpty { try self.finishReplay(newest) }
@@ -246,13 +262,10 @@ extension OwnerMachine {
         case .following, .standingBy:
             self.entries = entries.prefix { $0.position <= self.announced }
             // More may have been announced while they were read.
-            if entries.isEmpty, self.announced == self.readThrough { self.announced = self.applied }
+            if entries.isEmpty, self.announced == through { self.announced = self.applied }
         case .new, .stopped: break
         }
     }
-
-    /// Asks again for entries that could not be read for now.
-    package mutating func retryRead() { self.isReading = false }
 
     /// Takes the journal's result for an output.
     ///
@@ -276,9 +289,9 @@ extension OwnerMachine {
     }
 
     /// The time to wait before another try is over.
-    package mutating func retryCommit() {
-        guard case .refused(let chunk, let rest) = self.writing else { return }
-        self.writing = .ready(chunk, rest: rest)
+    package mutating func retry() {
+        if case .refused = self.reading { self.reading = .idle }
+        if case .refused(let chunk, let rest) = self.writing { self.writing = .ready(chunk, rest: rest) }
     }
 
     /// Takes the newest output, after an output with an unknown outcome.
@@ -364,7 +377,7 @@ extension OwnerMachine {
         guard self.isBehind, units > 0 else { return nil }
         if self.run == nil {
             guard let entry = self.entries.popFirst() else {
-                (self.isReading, self.readThrough) = (true, self.announced)
+                self.reading = .underWay(through: self.announced)
                 return .read(from: self.applied.next)
             }
             precondition(entry.position == self.applied.next, "an entry was skipped")
@@ -475,21 +488,13 @@ extension OwnerMachine {
             guard newest.record.through <= self.applied else {
                 throw .logEndsEarly(partition: self.partition, applied: self.applied, through: newest.record.through)
             }
-            try self.dropKnownEffects(newest)
+            guard let ahead = OutputChunks.ahead(in: newest.record, of: self.uncommitted) else {
+                throw .engineDisagrees(partition: self.partition, position: newest.record.through.next)
+            }
+            self.uncommitted.removeFirst(ahead)
+            self.ahead = ahead
         }
         self.announced = max(self.announced, self.applied)
         self.phase = .following
-    }
-
-    /// Leaves out effects that the chunks of an unfinished output hold already: a replay gives the same effects in the same order.
-    private mutating func dropKnownEffects(_ newest: OutputEntry) throws(OwnerError) {
-        guard newest.record.ahead > 0 else { return }
-        let effects = self.uncommitted.all
-        var reader = ByteReader(newest.record.effects)
-        guard let ahead = Int(exactly: newest.record.ahead), let count = try? reader.readCount(), count <= ahead,
-            ahead < effects.count, OutputChunks.pack(effects[(ahead - count)..<ahead]) == newest.record.effects
-        else { throw .engineDisagrees(partition: self.partition, position: newest.record.through.next) }
-        self.uncommitted.removeFirst(ahead)
-        self.ahead = ahead
     }
 }

@@ -16,7 +16,7 @@ extension PartitionOwner {
     private static let unitsPerReplayTurn = 65_536
     /// How many entries are read at a time.
     private static let entriesPerRead = 64
-    /// How long to wait before an output that could not be written is tried again.
+    /// How long to wait before the journal is asked again that did not write or read.
     private static let retryDelay: TimeAmount = .milliseconds(100)
 
     func announce(_ position: LogPosition) {
@@ -129,7 +129,8 @@ extension PartitionOwner {
         case .awaitRetry:
             self.loop.scheduleTask(in: Self.retryDelay) {
                 guard self.state.value.life == life else { return }
-                self.drive { machine in machine.retryCommit() }
+                self.drive { machine in machine.retry() }
+                self.goOn()
             }
         case .readNewestOutput(let unknown):
             self.journal.readNewestOutput(self.partition) { result in
@@ -155,7 +156,7 @@ extension PartitionOwner {
 
     private func takeAtOnce(_ result: Result<[LogEntry], JournalError>) {
         do {
-            try self.state.value.machine.takeEntries(result.get())
+            try self.state.value.machine.takeEntries(result)
         } catch {
             self.state.value.readFailure = error
         }
@@ -164,19 +165,16 @@ extension PartitionOwner {
     private func takeLater(_ result: Result<[LogEntry], JournalError>) {
         guard !self.state.value.hasFailed else { return }
         do {
-            try self.state.value.machine.takeEntries(result.get())
+            try self.state.value.machine.takeEntries(result)
         } catch {
             if let replay = self.state.value.replay.take() { return replay.isOver.fail(error) }
-            guard (error as? JournalError)?.code == .unavailable else { return self.fail(error) }
-            // A store that is away, as brokers are during an election, comes back with all that it had.
-            let life = self.state.value.life
-            _ = self.loop.scheduleTask(in: Self.retryDelay) {
-                guard self.state.value.life == life else { return }
-                self.state.value.machine.retryRead()
-                self.takeTurn()
-            }
-            return
+            return self.fail(error)
         }
+        self.goOn()
+    }
+
+    /// Goes on with the log: with its replay, until that is over.
+    private func goOn() {
         if let replay = self.state.value.replay { self.goOn(replay) } else { self.takeTurn() }
     }
 

@@ -14,6 +14,8 @@ extension ClusterRun {
     /// How long one waits for a consumer that lags, and how slow a slow reader is at most, in milliseconds.
     private static let lagPause: Int64 = 1000
     private static let slowMax = 3_600_000
+    /// The log does not answer for now.
+    private static let away = JournalError(.unavailable, "a fault of the simulation")
     /// How often a node that believes in itself may fail to start in a row.
     private static let failuresMax = 30
 
@@ -132,7 +134,7 @@ extension ClusterRun {
             let writer = OutputWriter(of: partition, behind: expected, bytes)
             node.seats[index].commit = (writer, writer.goOn(), owner.start)
             self.followCommit(partition, node)
-        case .awaitRetry: owner.machine.retryCommit()
+        case .awaitRetry: owner.machine.retry()
         case .readNewestOutput: try owner.machine.takeNewestOutput(self.log.newestOutput(partition))
         case .publish(let output): self.publish(output.effects)
         case .writeState(let checkpoint): self.writeLastState(checkpoint, partition, node)
@@ -155,23 +157,23 @@ extension ClusterRun {
         if self.dice.chance(self.plan.slowReads) {
             self.plan(agent, in: Int64(self.dice.below(Self.slowMax)))
             self.replace(node)
-            return owner.machine.retryRead()
+            return try owner.machine.takeEntries(.failure(Self.away))
         }
         guard self.canRead() else {
             self.plan(agent, in: Self.pause)
-            return owner.machine.retryRead()
+            return try owner.machine.takeEntries(.failure(Self.away))
         }
         let ends = self.log.streams.ends(of: self.log.names.input(partition))
         let seen = node.seats[index].seen
         let last = self.bug == .endsAtConsumer ? seen : ends.last
-        guard position.rawValue <= last else { return try owner.machine.takeEntries([]) }
+        guard position.rawValue <= last else { return try owner.machine.takeEntries(.success([])) }
         guard position.rawValue >= ends.first else {
             throw JournalError(.corrupt, "read of position \(position): the log begins with position \(ends.first)")
         }
         guard position.rawValue <= seen else {
             self.checker.note(.lag)
             self.plan(agent, in: Self.lagPause)
-            return owner.machine.retryRead()
+            return try owner.machine.takeEntries(.failure(Self.away))
         }
         let (entries, known) = try self.log.entries(
             of: partition,
@@ -182,7 +184,7 @@ extension ClusterRun {
         )
         node.seats[index].known = known
         node.seats[index].failures = 0
-        try owner.machine.takeEntries(entries)
+        try owner.machine.takeEntries(.success(entries))
     }
 
     // MARK: Outputs
@@ -254,7 +256,7 @@ extension ClusterRun {
                 self.canRead()
                 ? commit.writer.found(
                     newest: self.log.streams.newest(in: stream, of: self.log.names.outputs(partition))
-                ) : commit.writer.failed(JournalError(.unavailable, "a fault of the simulation"))
+                ) : commit.writer.failed(Self.away)
         }
         node.seats[index].commit = commit
         self.followCommit(partition, node)

@@ -82,7 +82,8 @@ extension ClusterRun {
         case nil: return standby.machine.isBehind
         case .read(let position): try self.read(from: position, standby, agent, node)
         case .tell(let run): self.checker.checkFollowed(run, by: standby)
-        case .commit, .awaitRetry, .readNewestOutput, .publish, .writeState, .tellCheckpoint:
+        case .awaitRetry: standby.machine.retry()
+        case .commit, .readNewestOutput, .publish, .writeState, .tellCheckpoint:
             self.checker.fault("partition \(standby.partition): a standby acts as an owner")
         }
         return true

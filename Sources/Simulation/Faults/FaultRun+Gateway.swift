@@ -324,7 +324,7 @@ extension FaultRun {
         switch action {
         case .read(let position):
             let entries = try self.journal.read(owner.partition, from: position, entriesMax: 1 + self.dice.below(8))
-            try owner.machine.takeEntries(entries.map { self.misread(self.mutated($0)) })
+            try owner.machine.takeEntries(.success(entries.map { self.misread(self.mutated($0)) }))
         case .tell(let run): self.tell(run, owner)
         case .commit(let record, let expected): self.commit(record, expected: expected, owner)
         case .awaitRetry: self.queue.put(.commitAgain(owner.partition, start: owner.start), at: self.now + 50)

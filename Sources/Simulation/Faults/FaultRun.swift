@@ -200,7 +200,7 @@ package struct FaultRun {
         case .act: self.act()
         case .tick(let partition, let start):
             if start == self.start { self.tick(partition) }
-        case .commitAgain(let partition, let start): self.owner(partition, start: start)?.machine.retryCommit()
+        case .commitAgain(let partition, let start): self.owner(partition, start: start)?.machine.retry()
         case .snapshot(let partition, let checkpoint): self.makeSnapshot(partition, checkpoint)
         case .release: self.release()
         }
