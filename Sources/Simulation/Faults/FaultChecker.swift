@@ -418,7 +418,10 @@ struct FaultChecker: Sendable {
         for (owner, witness) in zip(owners, witnesses) {
             for sentence in owner.engine.checkInvariants() { self.fault("partition \(owner.partition): \(sentence)") }
             let stats = owner.engine.stats()
-            let issued = self.issued.values.filter { $0.reload.id.partition == owner.partition }
+            // Its owner may not have heard of the last entries.
+            let issued = self.issued.values.filter {
+                $0.reload.id.partition == owner.partition && $0.reload.id.position <= owner.applied
+            }
             let books = [
                 ("charges", stats.reloadsCharged, issued.count { $0.isCharged && $0.collateral == nil }),
                 ("collateral", stats.reloadsCollateral, issued.count { $0.collateral == .conforming }),

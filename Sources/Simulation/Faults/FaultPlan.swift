@@ -12,6 +12,8 @@ package struct FaultPlan: Hashable, Sendable {
     /// How likely an append or a commit fails with nothing written, or with an unknown outcome.
     package var failedWrites = 0.0
     package var unknownWrites = 0.0
+    /// How likely the journal does not give entries.
+    package var failedReads = 0.0
     /// How likely the journal holds back a write, for up to a second.
     package var heldWrites = 0.0
     /// How likely the gateway dies at each of the points where it can.
@@ -77,6 +79,7 @@ package struct FaultPlan: Hashable, Sendable {
         self.takeovers = some(0.1, &dice)
         self.fullDisks = some(0.1, &dice)
         self.clockSteps = some(0.2, &dice)
+        self.failedReads = some(0.1, &dice)
     }
 
     /// Draws the faults of a timeline provider, and of its surroundings.
@@ -191,6 +194,20 @@ package enum Occurrence: String, Hashable, Sendable, CaseIterable {
     /// An output was written in chunks, and one may have been written or not.
     case chunk
     case unknownOutput
+    /// Entries could not be read, nor the newest output behind one with an unknown outcome.
+    case failedRead
+    case failedLookUp
+    /// A callback of the journal came twice: about a client's records, a deliverer's, a fetcher's, an output, entries that were read,
+    /// and as a hint of new entries.
+    case repeatedAppend
+    case repeatedReport
+    case repeatedFetch
+    case repeatedCommit
+    case repeatedRead
+    case repeatedHint
+    /// A client was gone when its records were in the log; a hint of new entries came late, perhaps behind newer ones.
+    case lostAppend
+    case lateHint
     /// A start read a snapshot, passed one by that was damaged, or one could not be written.
     case snapshotRead
     case snapshotRefused

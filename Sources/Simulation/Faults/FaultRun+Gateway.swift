@@ -9,22 +9,22 @@ extension FaultRun {
     /// How often the gateway dies in a run at the most.
     private static let crashesMax = 100
 
+    /// Whether it may die here: one that dies again and again before it has read its log would never come to anything, nor would a run in
+    /// which each event is followed by a death, since every start reads the whole log.
+    var mayDie: Bool { (self.isStarted || self.deathsAtStart < 2) && self.crashes < Self.crashesMax }
+
     /// Whether the gateway dies here. Everything in its memory is gone, and so is everything that the journal had not written.
     ///
     /// - Parameter share: How likely that is here, measured by other points.
     mutating func dies(share: Double = 1) -> Bool {
-        // One that dies again and again before it has read its log would never come to anything, nor would a run in which each
-        // event is followed by a death: every start reads the whole log.
-        guard self.isStarted || self.deathsAtStart < 2, self.crashes < Self.crashesMax,
-            self.dice.chance(self.plan.crashes * share)
-        else { return false }
-        if !self.isStarted { self.deathsAtStart += 1 }
+        guard self.mayDie, self.dice.chance(self.plan.crashes * share) else { return false }
         self.crash()
         return true
     }
 
     mutating func crash() {
         self.isDown = true
+        if !self.isStarted { self.deathsAtStart += 1 }
         self.isStarted = false
         self.crashes += 1
         self.journal = self.journal.reopened()
@@ -106,6 +106,8 @@ extension FaultRun {
             let known = Int(clamping: newest?.record.ahead ?? 0)
             let effects = self.witnesses[Int(partition.rawValue)].effects.dropFirst(Int(through.rawValue)).joined()
             owner.unpublished = Set(effects.dropFirst(known).flatMap { $0.reloads.map(\.reload.id) })
+        } catch let error as JournalError where error.code == .failing {
+            self.crash()
         } catch {
             self.checker.fault("partition \(partition) does not start: \(error)")
         }
@@ -225,7 +227,7 @@ extension FaultRun {
         self.transmit(.answer(number))
     }
 
-    private mutating func answer(_ number: Int) {
+    mutating func answer(_ number: Int) {
         if case .push(let push) = self.requests[number].record {
             self.checker.noteAccepted(push.id, self.requests[number].partitions)
         }
@@ -241,10 +243,9 @@ extension FaultRun {
         var isBusy = true
         while isBusy, !self.isDown {
             isBusy = false
-            for message in self.inbox.take() {
+            for message in self.inbox.take() where !self.isDown {
                 isBusy = true
-                self.take(message)
-                if self.isDown { break }
+                self.follow(message)
             }
             self.readLog()
             for fetcher in self.fetchers where !self.isDown {
@@ -262,32 +263,6 @@ extension FaultRun {
             return self.settle()
         }
         for number in self.owners.indices { self.planTick(number) }
-    }
-
-    private mutating func take(_ message: JournalInbox.Message) {
-        switch message {
-        case .appended(let start, let request, let result):
-            guard start == self.start, let request, case .success = result else { return }
-            // After the commit, before the answer.
-            guard !self.dies() else { return }
-            if self.mutation != .acknowledgesEarly { self.answer(request) }
-        case .announced(let start, let partition, let position):
-            if self.mutation == .losesHints, self.dice.chance(0.2) { return }
-            self.owner(partition, start: start)?.machine.announce(position)
-        case .reported(let start, let number, let tryNumber, let partition, let result):
-            self.takeReported(number, try: tryNumber, partition, result, start: start)
-        case .fetched(let start, let exchange, let partition, let result):
-            self.takeFetched(exchange, partition, result, start: start)
-        case .committed(let start, let partition, let result):
-            guard let owner = self.owner(partition, start: start) else { return }
-            do {
-                try owner.machine.committed(self.mutated(result))
-                // A journal may call back twice with the same result.
-                if case .success = result, self.dice.chance(self.plan.doubled) { try owner.machine.committed(result) }
-            } catch {
-                self.stopped(owner, error)
-            }
-        }
     }
 
     /// The owner of a partition in a start of the gateway that is still alive.
@@ -322,15 +297,15 @@ extension FaultRun {
 
     private mutating func perform(_ action: OwnerAction, _ owner: SimulatedOwner) throws {
         switch action {
-        case .read(let position):
-            let entries = try self.journal.read(owner.partition, from: position, entriesMax: 1 + self.dice.below(8))
-            try owner.machine.takeEntries(.success(entries.map { self.misread(self.mutated($0)) }))
+        case .read(let position): try self.read(from: position, owner)
         case .tell(let run): self.tell(run, owner)
         case .commit(let record, let expected): self.commit(record, expected: expected, owner)
-        case .awaitRetry: self.queue.put(.commitAgain(owner.partition, start: owner.start), at: self.now + 50)
+        // A start takes no virtual time.
+        case .awaitRetry where owner.machine.isReplaying: owner.machine.retry()
+        case .awaitRetry: self.queue.put(.journalAgain(owner.partition, start: owner.start), at: self.now + 50)
         case .readNewestOutput:
             self.checker.note(.unknownOutput)
-            try owner.machine.takeNewestOutput(try self.journal.lastOutput(owner.partition))
+            try owner.machine.takeNewestOutput(try self.lookUpOutput(of: owner.partition))
         case .publish(let output): self.publish(output.effects, owner)
         // Operators of one machine change rules while it does not run.
         case .writeState: break
@@ -389,14 +364,14 @@ extension FaultRun {
     }
 
     /// An owner does not go on: the other one that there is has written, or it cannot know what the log has.
-    private mutating func stopped(_ owner: SimulatedOwner, _ error: any Error) {
+    mutating func stopped(_ owner: SimulatedOwner, _ error: any Error) {
+        let code = (error as? JournalError)?.code
         guard owner.start == self.start else {
-            self.checker.note(.fenced)
+            if code == .fenced { self.checker.note(.fenced) }
             return self.end(owner)
         }
         owner.machine.stop()
-        let code = (error as? JournalError)?.code
-        let isPlanned = code == .unknownOutcome || (code == .fenced && self.wasTakenOver)
+        let isPlanned = code == .unknownOutcome || code == .failing || (code == .fenced && self.wasTakenOver)
         guard isPlanned else { return self.checker.fault("partition \(owner.partition) stopped: \(error)") }
         self.crash()
     }

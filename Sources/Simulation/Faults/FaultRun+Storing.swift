@@ -86,9 +86,14 @@ extension FaultRun {
         _ result: Result<AppendReceipt, JournalError>,
         start: Int
     ) {
-        guard let fetcher = self.fetcher(start),
-            let index = fetcher.storing.firstIndex(where: { $0.exchange == exchange })
-        else { return }
+        guard let fetcher = self.fetcher(start) else { return }
+        guard let index = fetcher.storing.firstIndex(where: { $0.exchange == exchange }) else {
+            // A call-back once more, behind the end.
+            if let stored = fetcher.stored[exchange] {
+                fetcher.machine.takeStored(stored, of: exchange, now: self.clock.now)
+            }
+            return
+        }
         fetcher.storing[index].waiting.remove(partition)
         switch result {
         case .success(let receipt): fetcher.storing[index].receipts[partition] = receipt
@@ -114,6 +119,7 @@ extension FaultRun {
             fetcher.storing.removeAll { $0.exchange == storing.exchange }
             if self.mutation == .losesStored, self.dice.chance(0.3) { continue }
             let stored = storing.hasFailed ? .failed("a fault of the simulation") : self.outcomes(of: storing, fetcher)
+            fetcher.stored[storing.exchange] = stored
             fetcher.machine.takeStored(stored, of: storing.exchange, now: self.clock.now)
         }
     }

@@ -34,7 +34,9 @@ package struct FaultRun {
         /// A host, sender or operator does something new.
         case act
         case tick(PartitionID, start: Int)
-        case commitAgain(PartitionID, start: Int)
+        case journalAgain(PartitionID, start: Int)
+        /// A callback of the journal that comes late, or once more.
+        case callback(JournalInbox.Message)
         case snapshot(PartitionID, OwnerCheckpoint)
         case release
     }
@@ -200,7 +202,8 @@ package struct FaultRun {
         case .act: self.act()
         case .tick(let partition, let start):
             if start == self.start { self.tick(partition) }
-        case .commitAgain(let partition, let start): self.owner(partition, start: start)?.machine.retry()
+        case .journalAgain(let partition, let start): self.owner(partition, start: start)?.machine.retry()
+        case .callback(let message): self.take(message)
         case .snapshot(let partition, let checkpoint): self.makeSnapshot(partition, checkpoint)
         case .release: self.release()
         }

@@ -16,6 +16,17 @@ final class JournalInbox: Sendable {
         case committed(start: Int, PartitionID, Result<OutputPosition, JournalError>)
         /// There are entries up to a position.
         case announced(start: Int, PartitionID, LogPosition)
+
+        /// What happens if it comes twice.
+        var repetition: Occurrence {
+            switch self {
+            case .appended: .repeatedAppend
+            case .reported: .repeatedReport
+            case .fetched: .repeatedFetch
+            case .committed: .repeatedCommit
+            case .announced: .repeatedHint
+            }
+        }
     }
 
     private let messages = Mutex<[Message]>([])

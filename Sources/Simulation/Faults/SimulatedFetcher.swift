@@ -33,6 +33,8 @@ final class SimulatedFetcher {
     var inFlight: Set<Int> = []
     var hold = ProviderHold()
     var storing: [Storing] = []
+    /// The results that the machine was told of.
+    var stored: [FetchExchange: FetchStored] = [:]
     /// By record: the results of the applied timelines.
     var results: [PartitionID: [LogPosition: [Int: RecordAnswer.Result]]] = [:]
     /// The number of the last request whose timeline was stored.
