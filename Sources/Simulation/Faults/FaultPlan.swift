@@ -127,12 +127,12 @@ package enum Mutation: String, Hashable, Sendable, CaseIterable {
     case retriesUnknown
     /// An output is put behind one that is not the newest any more.
     case expectsStale
-    /// A snapshot holds less than it says, and another one a state that was never committed.
+    /// A snapshot holds some of the records of its last entry, and another one a state that was never committed.
     case snapshotsWithinEntries
     case snapshotsAhead
     /// Time is read before the entry's, for ticks.
     case stampsTicksEarly
-    /// The end of a slice ends its entry.
+    /// The end of a slice ends its entry: the result depends on the units of a slice.
     case endsEntriesEarly
     /// An owner does not hear of new entries now and then.
     case losesHints
@@ -140,7 +140,7 @@ package enum Mutation: String, Hashable, Sendable, CaseIterable {
     case takesVerdictsTwice
     /// A push that is tried again has another id.
     case renamesRetries
-    /// A start does not take up the retries that an earlier one held back.
+    /// A start does not look for the pushes that an earlier one held back.
     case forgetsHeld
     /// A start does not look for the reloads whose timelines are to be fetched.
     case forgetsFetches

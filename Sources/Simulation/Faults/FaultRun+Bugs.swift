@@ -30,7 +30,9 @@ extension FaultRun {
     }
 
     /// An entry as an owner with a bug reads it.
-    mutating func misread(_ entry: LogEntry) -> LogEntry {
+    ///
+    /// - Parameter units: How much it applies at a time.
+    mutating func misread(_ entry: LogEntry, slice units: Int) -> LogEntry {
         switch self.mutation {
         case .readsClock:
             return LogEntry(position: entry.position, logTime: Instant(milliseconds: self.now), packed: entry.packed)
@@ -41,10 +43,10 @@ extension FaultRun {
             guard self.dice.chance(0.05) else { return entry }
             return LogEntry(position: entry.position, logTime: entry.logTime, packed: .tick)
         case .endsEntriesEarly:
+            // So many records are begun in a slice at the most.
+            let begun = (units + WorkUnits.record - 1) / WorkUnits.record
             var packed = PackedRecords()
-            let ranges = Array(entry.records)
-            guard ranges.count > 1, self.dice.chance(0.2) else { return entry }
-            for range in ranges.dropLast() { packed.append(Array(entry.bytes[range])) }
+            for range in entry.records.prefix(begun) { packed.append(Array(entry.bytes[range])) }
             return LogEntry(position: entry.position, logTime: entry.logTime, packed: packed)
         default: return entry
         }

@@ -70,7 +70,9 @@ extension FaultRun {
     // MARK: Reading
 
     /// Gives an owner the entries that it asks for, if they can be read.
-    mutating func read(from position: LogPosition, _ owner: SimulatedOwner) throws {
+    ///
+    /// - Parameter units: How much the owner applies at a time.
+    mutating func read(from position: LogPosition, _ owner: SimulatedOwner, slice units: Int) throws {
         if self.dice.chance(self.plan.failedReads) {
             self.checker.note(.failedRead)
             // The log is away for a while, or its disk fails, and the process ends by that.
@@ -79,7 +81,7 @@ extension FaultRun {
         }
         let entries = try self.journal.read(owner.partition, from: position, entriesMax: 1 + self.dice.below(8))
         let result = Result<[LogEntry], JournalError>.success(
-            entries.map { self.misread(self.mutated($0)) }
+            entries.map { self.misread(self.mutated($0), slice: units) }
         )
         try owner.machine.takeEntries(result)
         guard self.dice.chance(self.plan.doubled) else { return }

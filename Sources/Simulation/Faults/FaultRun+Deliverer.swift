@@ -158,7 +158,6 @@ extension FaultRun {
         let question = ReloadsQuestion(.undelivered, from: search.first, through: position, limit: search.limit)
         let page = question.answer(from: owner.engine)
         self.checker.note(.caughtUp, page.reloads.count)
-        let told = self.mutation == .forgetsHeld ? ReloadsPage(reloads: [], next: nil, through: position) : page
-        deliverer.machine.takeUndelivered(told, of: owner.partition, now: self.clock.now)
+        deliverer.machine.takeUndelivered(page, of: owner.partition, now: self.clock.now)
     }
 }

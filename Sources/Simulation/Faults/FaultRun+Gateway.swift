@@ -82,7 +82,7 @@ extension FaultRun {
         guard !self.isDown else { return self.boot() }
         (self.isStarted, self.deathsAtStart) = (true, 0)
         for owner in self.owners { self.expectOutstanding(of: owner) }
-        self.deliverer(self.start)?.machine.catchUp()
+        if self.mutation != .forgetsHeld { self.deliverer(self.start)?.machine.catchUp() }
         self.beginFetching()
         self.checker.checkBooks(self.owners, self.witnesses)
         self.checker.checkAccepted(self.owners, team: FaultWorld.team)
@@ -289,15 +289,15 @@ extension FaultRun {
             if owner.machine.isBehind { _ = self.dies(share: 0.1) }
             return owner.machine.isBehind
         }
-        try self.perform(action, owner)
+        try self.perform(action, owner, slice: units)
         // Behind whatever was done.
         if !self.isDown { _ = self.dies() }
         return true
     }
 
-    private mutating func perform(_ action: OwnerAction, _ owner: SimulatedOwner) throws {
+    private mutating func perform(_ action: OwnerAction, _ owner: SimulatedOwner, slice units: Int) throws {
         switch action {
-        case .read(let position): try self.read(from: position, owner)
+        case .read(let position): try self.read(from: position, owner, slice: units)
         case .tell(let run): self.tell(run, owner)
         case .commit(let record, let expected): self.commit(record, expected: expected, owner)
         // A start takes no virtual time.

@@ -48,19 +48,16 @@ extension FaultRun {
         if let newest = snapshots.snapshots(partition).first, newest.position >= checkpoint.through { return }
         do {
             var state = try self.loadState(of: partition, notBeyond: checkpoint.through)
+            let part = self.drawPart(of: checkpoint.through, partition)
             try state.advance(
-                to: checkpoint,
+                to: part?.before ?? checkpoint,
                 read: { position in
                     try journal.read(partition, from: position, entriesMax: 16).map { self.mutated($0) }
                 },
                 checkStop: {}
             )
-            let isMisplaced = self.mutation == .snapshotsWithinEntries
-            let id = SnapshotID(
-                partition: partition,
-                position: isMisplaced ? checkpoint.through.next : checkpoint.through,
-                logTime: state.engine.time
-            )
+            if var part { for _ in 0..<part.records { _ = try part.run.applyNext(&state.engine) } }
+            let id = SnapshotID(partition: partition, position: checkpoint.through, logTime: state.engine.time)
             if self.dice.chance(self.plan.failedWrites) { return self.checker.note(.snapshotFailed) }
             var encoder = EngineSnapshotEncoder()
             try snapshots.write(id) { encoder.next(state.engine) }
@@ -73,5 +70,21 @@ extension FaultRun {
         } catch {
             self.checker.fault("partition \(partition): no snapshot: \(error)")
         }
+    }
+
+    /// The part of a snapshot's last entry that one with a bug has, and the state before; nil for all of it.
+    private mutating func drawPart(
+        of position: LogPosition,
+        _ partition: PartitionID
+    ) -> (before: OwnerCheckpoint, run: EntryRun, records: Int)? {
+        let before = LogPosition(position.rawValue - 1)
+        guard self.mutation == .snapshotsWithinEntries,
+            let hash = self.witnesses[Int(partition.rawValue)].hash(at: before),
+            let entry = try? self.journal.read(partition, from: position, entriesMax: 1).first
+        else { return nil }
+        let count = Array(entry.records).count
+        guard count > 1 else { return nil }
+        let checkpoint = OwnerCheckpoint(through: before, runningHash: hash)
+        return (checkpoint, EntryRun(entry), 1 + self.dice.below(count - 1))
     }
 }
