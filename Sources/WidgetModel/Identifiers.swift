@@ -138,9 +138,19 @@ package struct InstanceAddress: Hashable, Comparable, Sendable, CustomStringConv
     ///   - text: `<app>/<host>:<instance>`, or `<host>:<instance>` if the app is known.
     ///   - app: The known app, nil if none is.
     package init?(_ text: String, of app: BundleID? = nil) {
-        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, !parts[1].isEmpty, let host = HostKey(address: parts[0], of: app) else { return nil }
-        self.init(host: host, instance: InstanceID(String(parts[1])))
+        guard let (address, instance) = Self.parts(text), let host = HostKey(address: address, of: app) else {
+            return nil
+        }
+        self.init(host: host, instance: instance)
+    }
+
+    /// The text before the first colon, and the instance behind it; nil if one of them is missing.
+    ///
+    /// By bytes: a colon and an accent behind it are one character.
+    package static func parts(_ text: String) -> (host: Substring, instance: InstanceID)? {
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        let (host, instance) = (text[..<colon], text[text.utf8.index(after: colon)...])
+        return host.isEmpty || instance.isEmpty ? nil : (host, InstanceID(String(instance)))
     }
 
     package func encode(into writer: inout ByteWriter) {

@@ -65,7 +65,8 @@ import WidgetModel
             ("com.example.scores/50%25-panel%3Aa%3Ab%2Fc%20d", 200),
             ("com%2Eexample.scores/50%25-panel:a:b%2fc%20d", 200),
             ("com.example.scores/50%25-panel:a:b/c%20d", 404), ("com.example.other/50%25-panel:a:b%2Fc%20d", 404),
-            ("com.example.scores/50%25-panel:a", 404), ("com.example.scores%2F50%25-panel:a:b%2Fc%20d", 404),
+            ("com.example.scores/50%25-panel:a", 404), ("com.example.scores/50%25-panel:%CC%81a", 404),
+            ("com.example.scores%2F50%25-panel:a:b%2Fc%20d", 404),
             ("com.example.scores/50%25-panel", 400), ("com.example.scores/50%25-panel:", 400),
             ("com.example.scores/:a", 400),
         ] {

@@ -14,6 +14,8 @@ import WidgetModel
             ("com.example.scores/phone:a/b", nil, ["com.example.scores", "phone", "a/b"]),
             ("com.example.scores/phone::", nil, ["com.example.scores", "phone", ":"]),
             ("com.example.scores/50%25:a", nil, ["com.example.scores", "50%25", "a"]),
+            // An accent that nothing stands before, which Swift takes as one character with the colon.
+            ("com.example.scores/phone:\u{301}a", nil, ["com.example.scores", "phone", "\u{301}a"]),
             ("phone:a", nil, nil), ("/phone:a", nil, nil), ("com.example.scores/:a", nil, nil),
             ("com.example.scores/phone:", nil, nil), ("com.example.scores/phone", nil, nil), ("/:", nil, nil),
             (":", nil, nil), ("", nil, nil), ("com.example.scores:a/phone", nil, nil),

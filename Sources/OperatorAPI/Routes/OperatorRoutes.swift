@@ -213,13 +213,9 @@ extension OperatorCall {
 
     /// The instance of a path `/v1/instances/{app}/{instance}`.
     func instance() throws(Problem) -> InstanceAddress {
-        let parts = self["instance"].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
+        guard let (host, instance) = InstanceAddress.parts(self["instance"]) else {
             throw Problem(.badRequest, "give the instance as /v1/instances/<app>/<host>:<instance>")
         }
-        return InstanceAddress(
-            host: HostKey(app: BundleID(self["app"]), id: HostID(String(parts[0]))),
-            instance: InstanceID(String(parts[1]))
-        )
+        return InstanceAddress(host: HostKey(app: BundleID(self["app"]), id: HostID(String(host))), instance: instance)
     }
 }
