@@ -99,9 +99,9 @@ fuzz: setup ## Every route with damaged requests, SEEDS (default 10) for MINUTES
 	@.venv/bin/python Tests/Fuzz/Routes --program .build/release/freshet --neighbour \
 		--seeds "$(or $(SEEDS),10)" --minutes "$(or $(MINUTES),60)"
 
-fuzz-api: setup ## The operators' routes by docs/openapi.yaml, EXAMPLES (default 200) for each, alone and in rows of requests
+fuzz-api: setup ## The routes of operators and hosts by docs/openapi.yaml, EXAMPLES (default 200) for each by SEED (default 1), alone and in rows of requests
 	swift build --build-tests
-	FRESHET_TEST_EXAMPLES="$(or $(EXAMPLES),200)" swift test --skip-build --disable-xctest --filter 'OperatorDocumentTests.*routes'
+	FRESHET_TEST_EXAMPLES="$(or $(EXAMPLES),200)" FRESHET_TEST_SEED="$(or $(SEED),1)" swift test --skip-build --disable-xctest --filter 'OperatorDocumentTests.*routes'
 
 drills: setup ## Go through the drill book of docs/operating.md: each incident is provoked, and has to look as the book says, in its time
 	swift build --build-tests

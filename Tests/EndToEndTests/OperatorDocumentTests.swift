@@ -24,7 +24,9 @@ import Testing
         let bearer = try await gateway.providerToken()
         _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
         let folder = "\(TestGateway.root)/Tests/Schemathesis"
-        let examples = ProcessInfo.processInfo.environment["FRESHET_TEST_EXAMPLES"] ?? "15"
+        let environment = ProcessInfo.processInfo.environment
+        let examples = environment["FRESHET_TEST_EXAMPLES"] ?? "15"
+        let seed = environment["FRESHET_TEST_SEED"] ?? "1"
         let variables = [
             "FRESHET_OPERATOR_TOKEN=\(try #require(gateway.operatorToken))", "FRESHET_PROVIDER_TOKEN=\(bearer)",
             "FRESHET_HOST=\(TestGateway.token(1))", "FRESHET_APP=\(TestGateway.app)", "FRESHET_TAGS=\(tags)",
@@ -38,7 +40,7 @@ import Testing
                 "--tls-verify", gateway.ca,
                 // However slow the machine is.
                 "--request-timeout", "3600",
-                "--phases", "coverage,fuzzing,stateful", "--max-examples", examples, "--seed", "1",
+                "--phases", "coverage,fuzzing,stateful", "--max-examples", examples, "--seed", seed,
                 // Streams do not end.
             ] + streams.flatMap { ["--exclude-operation-id", $0] }
         )
