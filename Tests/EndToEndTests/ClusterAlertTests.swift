@@ -114,6 +114,79 @@ struct ClusterAlertTests {
         await pair.first.stop()
     }
 
+    /// An owner commits nothing for pushes that match nothing. With its next output, its standby has all of them to apply, and is behind
+    /// for as long as it takes to search for their matches.
+    @Test func `a standby that is behind its owner fires an alert`() async throws {
+        let brokers = try Brokers()
+        func start(_ name: String, in folder: String? = nil) async throws -> TestGateway {
+            let journal = try JetStreamGatewayTests.journal(brokers, node: name)
+            return try await TestGateway.start(
+                in: folder,
+                extra: "\(journal)\nfairness: {undecided: 1h, pushMax: 1h}"
+            )
+        }
+        let owner = try await start("gateway-a")
+        let standby = try await start("gateway-b", in: TestGateway.makeFolder(beside: owner.folder))
+        let moved = try await owner.runVerb(["cluster", "move", "0", "--to", "gateway-a", "--yes"])
+        try #require(moved.status == 0, "\(moved.errors)")
+        let bearer = try await owner.providerToken()
+        for number in 1...4 { try await Self.registerLongNames(owner, number, bearer: bearer) }
+        _ = try await standby.eventually("it stands by") { try await Self.lag(of: standby) == 0 ? true : nil }
+        let prometheus = try await Prometheus.start(watching: standby)
+        #expect(!prometheus.firing.contains("FreshetStandbyLags"))
+
+        // Each name has almost this.
+        let wildcards = (0..<5).map { #"{"wildcard":"*\#(String(repeating: "a", count: 240 - $0))b*"}"# }
+        let match = #"{"kind":"scores","match":{"team":[\#(wildcards.joined(separator: ","))]}}"#
+        let options = [
+            "--silent", "--http2", "--cacert", owner.ca, "--header", "authorization: bearer \(bearer)", "--data",
+            #"{"aps":{"content-changed":true},"freshet":\#(match)}"#,
+        ]
+        let place = "\(owner.pushURL)/v1/apps/\(TestGateway.app)/pushes"
+        var (number, pushes) = (10, 600)
+        try await prometheus.waitUntilFiring(["FreshetStandbyLags"]) {
+            guard try await Self.lag(of: standby) == 0 else { return }
+            // One after the other, so that each is an entry of its own.
+            let pushed = try await Command.run("curl", options + Array(repeating: place, count: pushes))
+            #expect(pushed.status == 0 && !pushed.output.contains("reason"), "\(pushed)")
+            try await Drilling.register(owner, number, bearer: bearer)
+            _ = try await owner.eventually("all are decided") {
+                try await owner.outstanding(number, bearer: bearer).first
+            }
+            _ = try await standby.eventually("it has heard of them") {
+                try await Self.lag(of: standby) ?? 0 > 0 ? true : nil
+            }
+            // If this machine is so fast that it catches up at once.
+            (number, pushes) = (number + 1, pushes * 2)
+        }
+        try await prometheus.wait("it has caught up") { !$0.contains("FreshetStandbyLags") }
+        await standby.stop()
+        await owner.stop()
+    }
+
+    /// Registers a host of many widgets that show teams with long names, which take a while to compare with a wildcard.
+    private static func registerLongNames(_ gateway: TestGateway, _ number: Int, bearer: String) async throws {
+        let name = String(repeating: "a", count: 250)
+        let instances = (0..<250).map {
+            #"{"id":"\#($0)","kind":"scores","family":"systemSmall","configuration":{"team":"\#(name)\#(number)-\#($0)"}}"#
+        }
+        let answer = try await gateway.curl(
+            "PUT",
+            "\(gateway.hostURL)/v1/hosts/\(TestGateway.token(number))/widgets",
+            bearer: bearer,
+            body:
+                #"{"app":"\#(TestGateway.app)","host":"host-\#(number)","instances":[\#(instances.joined(separator: ","))]}"#
+        )
+        try #require(answer.status == 200, "\(answer.body)")
+    }
+
+    /// How many entries a gateway, which follows the only partition, has not applied; nil if it does not follow it.
+    private static func lag(of gateway: TestGateway) async throws -> Int? {
+        let metrics = try await gateway.curl("GET", "\(gateway.opsURL)/metrics").body
+        return metrics.firstMatch(of: /\nfreshet_partition_standby_lag_entries{partition="0"} ([0-9]+)/)
+            .flatMap { Int($0.output.1) }
+    }
+
     /// The gateways' log, as a third program that writes to it.
     private static func openJournal(_ pair: ClusterGatewayTests.Pair) throws -> any Journal {
         let folder = try TestGateway.makeFolder(beside: pair.first.folder)
