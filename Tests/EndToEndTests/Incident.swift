@@ -6,8 +6,6 @@ struct Incident: Sendable {
     let title: String
     /// The words that stand in code in each row, by the row's name.
     private let rows: [String: [String]]
-    /// The row of the alerts, whole.
-    let alertRow: String
 
     /// The rows of each section, in their order.
     static let names = ["To do", "Log", "Alert", "First", "Do", "Over"]
@@ -21,18 +19,16 @@ struct Incident: Sendable {
         return try book.components(separatedBy: "\n### ").dropFirst().map { section in
             let lines = section.split(separator: "\n")
             var rows: [String: [String]] = [:]
-            var alertRow = ""
             for line in lines where line.hasPrefix("| ") && line.hasSuffix(" |") {
                 guard let end = line.dropFirst(2).firstRange(of: " | ") else { continue }
                 let name = String(line[line.index(line.startIndex, offsetBy: 2)..<end.lowerBound])
                 try #require(rows[name] == nil && Self.names.contains(name), "\(lines[0]): \(name)")
-                if name == "Alert" { alertRow = String(line[end.upperBound...]) }
                 rows[name] = line[end.upperBound...].split(separator: "`", omittingEmptySubsequences: false)
                     .enumerated()
                     .filter { !$0.offset.isMultiple(of: 2) }.map { String($0.element) }
             }
             try #require(rows.count == Self.names.count, "\(lines[0]) has \(rows.keys.sorted())")
-            return Incident(title: String(lines[0]), rows: rows, alertRow: alertRow)
+            return Incident(title: String(lines[0]), rows: rows)
         }
     }
 

@@ -91,45 +91,6 @@ import Testing
         await gateway.crash()
         try FileManager.default.removeItem(atPath: gateway.folder)
     }
-
-    /// A standby lags for five minutes where its machine lacks processor time for as long, which a test cannot bring about: one that is
-    /// stopped for a moment is taken for dead, and begins anew from a snapshot. `alerts.test.yml` has the rule's edge.
-    private static let notProvoked = "FreshetStandbyLags"
-
-    @Test func `each alert leads to a section of the manual, and is fired by what it is about`() throws {
-        let rules = try String(contentsOfFile: "\(TestGateway.root)/deploy/prometheus/alerts.yml", encoding: .utf8)
-        let page = try String(contentsOfFile: "\(TestGateway.root)/docs/operating.md", encoding: .utf8)
-        let anchors = Set(
-            page.split(separator: "\n").filter { $0.hasPrefix("#") }.map { heading in
-                String(
-                    heading.drop { $0 == "#" || $0 == " " }.lowercased().compactMap { character in
-                        if character == " " { return "-" }
-                        return character.isLetter || character.isNumber || "-_".contains(character) ? character : nil
-                    }
-                )
-            }
-        )
-        let sources = try FileManager.default.contentsOfDirectory(atPath: "\(TestGateway.root)/Tests/EndToEndTests")
-            .filter { $0.hasSuffix(".swift") }
-            .map { try String(contentsOfFile: "\(TestGateway.root)/Tests/EndToEndTests/\($0)", encoding: .utf8) }
-            .joined()
-        let book = try Incident.book()
-        let drilled = Set(book.flatMap(\.alerts))
-        let parts = rules.components(separatedBy: "- alert: ").dropFirst()
-        #expect(parts.count > 20)
-        for part in parts {
-            let name = String(part.prefix { !$0.isNewline })
-            let anchor = part.firstMatch(of: /runbook: docs\/operating.md#([a-z0-9_-]+)/).map { String($0.output.1) }
-            #expect(anchor.map(anchors.contains) == true, "\(name) leads to \(anchor ?? "nothing")")
-            // The book says how long it has to be so.
-            let time = part.firstMatch(of: /for: ([0-9]+)m/).map { "`\(name)` after \($0.output.1) min" }
-            for incident in book where incident.alerts.contains(name) {
-                #expect(incident.alertRow.contains(time ?? "`\(name)` at once"), "\(incident.title)")
-            }
-            guard name != Self.notProvoked else { continue }
-            #expect(drilled.contains(name) || sources.contains("\"\(name)\""), "no test fires \(name)")
-        }
-    }
 }
 
 /// The common parts of drills.

@@ -49,8 +49,12 @@ enum PageRules {
             return "the link \(target) leads nowhere"
         }
         guard parts.count == 2, !linked.isEmpty || file.isEmpty else { return nil }
-        let anchors = self.prose(linked).filter { $0.line.hasPrefix("#") }.map { self.anchor(of: $0.line) }
-        return anchors.contains(String(parts[1])) ? nil : "the link \(target) leads to no heading"
+        return self.hasHeading(parts[1], linked) ? nil : "the link \(target) leads to no heading"
+    }
+
+    /// Whether a page has a heading with an anchor.
+    static func hasHeading(_ anchor: Substring, _ text: String) -> Bool {
+        self.prose(text).contains { $0.line.hasPrefix("#") && self.anchor(of: $0.line) == anchor }
     }
 
     /// The places that `[text](place)` links to, code spans left out.

@@ -88,6 +88,14 @@ import Testing
         )
     }
 
+    @Test func `each alert leads to a section of the manual, and a test fires it`() throws {
+        let path = "deploy/prometheus/alerts.yml"
+        let alerts = try #require(Tree.text(path))
+        let manual = try #require(Tree.text("docs/operating.md"))
+        let tests = Tree.swift.filter { $0.path.hasPrefix("Tests/EndToEndTests/") }.map(\.text)
+        self.expectNone(AlertRules.violations(path, alerts, manual: manual, tests: tests))
+    }
+
     @Test func `the glossary names types that there are`() throws {
         let declared = Set(
             Tree.swift.filter { $0.path.hasPrefix("Sources/") }.flatMap { PageRules.types(in: $0.source) }
