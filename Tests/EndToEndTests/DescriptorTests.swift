@@ -26,6 +26,7 @@ import Testing
             descriptors: descriptors
         )
         let bearer = try await gateway.providerToken()
+        #expect(try await Alerts.firing("FreshetDescriptors", gateway, afterMinutes: 10) == 0)
         let holder = try Command(
             TestGateway.python,
             ["-c", Self.holder, "\(gateway.pushPort)", "\(descriptors - 100)"]

@@ -108,6 +108,7 @@ struct FullDiskTests {
         let reload = try await gateway.eventually("a reload is out") {
             try await gateway.outstanding(1, bearer: bearer).first
         }
+        #expect(try await Alerts.firing("FreshetStorageFull", gateway, afterMinutes: 5) == 0)
         // Half of what reports may take is left.
         let before = try await Self.storage(gateway)
         let kept = try Self.number(before, "fileSystemBytes") / 20

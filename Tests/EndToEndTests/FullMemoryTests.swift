@@ -40,6 +40,7 @@ import Testing
         let bearer = try await gateway.providerToken()
         #expect(try await Self.register(gateway, 1, ["seahawks"], bearer).status == 200)
         #expect(try await Self.memory(gateway)["level"] as? String == "ample")
+        #expect(try await Alerts.firing("FreshetMemoryFull", gateway, afterMinutes: 5) == 0)
         // Less than any process takes.
         try await Self.use("16MiB", gateway, until: "full")
         #expect(try await Alerts.firing("FreshetMemoryFull", gateway, afterMinutes: 5) == 1)

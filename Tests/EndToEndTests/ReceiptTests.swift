@@ -129,6 +129,7 @@ import Testing
             return health?["state"] as? String
         }
         #expect(try await state() == "untried", "it has begun before the gateway is ready")
+        #expect(try await Alerts.firing("FreshetReceiptsTrouble", gateway, afterMinutes: 3) == 0)
         let ids = try await Self.push(gateway, 1, to: Self.nobody, bearer: bearer)
         _ = try await gateway.eventually("it fails") { try await state() == "untried" ? nil : true }
         _ = try await gateway.curl("POST", "\(gateway.opsURL)/v1/clock", body: #"{"advance":31}"#)

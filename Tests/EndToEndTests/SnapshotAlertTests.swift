@@ -7,6 +7,7 @@ import Testing
         let gateway = try await TestGateway.start(extra: "snapshots: {interval: 1s}")
         let bearer = try await gateway.providerToken()
         _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
+        #expect(try await Alerts.firing("FreshetSnapshotsOverdue", gateway, afterMinutes: 3) == 0)
         let folder = "\(gateway.folder)/data/snapshots"
         try FileManager.default.moveItem(atPath: folder, toPath: folder + ".away")
         try #require(FileManager.default.createFile(atPath: folder, contents: nil))

@@ -200,6 +200,7 @@ import Testing
                 webhook: {url: "\(target.url)/hook", secretFile: \(folder)/secret, ca: \(target.ca)}
             """
         let gateway = try await Self.start(in: folder, app: app)
+        #expect(try await Alerts.firing("FreshetWebhookTrouble", gateway, afterMinutes: 3) == 0)
         try await Self.register(gateway, "webhook")
         _ = try await Self.until(gateway, "upstreams", "webhooks", "failing")
         try await Self.advance(gateway, seconds: 31)
@@ -217,6 +218,7 @@ import Testing
         let provider = try await ExampleProvider(in: folder)
         await provider.stop()
         let gateway = try await Self.start(in: folder, app: "", provider: provider.url)
+        #expect(try await Alerts.firing("FreshetProviderTrouble", gateway, afterMinutes: 3) == 0)
         _ = try await gateway.register(1, teams: ["rams"], bearer: try await gateway.providerToken())
         _ = try await Self.until(gateway, "providers", "providers", "failing")
         try await Self.advance(gateway, seconds: 31)
