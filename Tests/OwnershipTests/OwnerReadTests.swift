@@ -60,6 +60,54 @@ import WidgetModel
         #expect(throws: damage) { try log.machine.takeEntries(.failure(damage)) }
     }
 
+    @Test func `one wait is for all that was refused`() throws {
+        var log = try Self.started()
+        let (record, expected) = try #require(try log.nextOutput())
+        #expect(record.through == LogPosition(2) && expected == nil)
+        log.machine.announce(LogPosition(3))
+        let position = try Self.wantedRead(&log)
+        try log.machine.takeEntries(.failure(JournalError(.unavailable, "no broker answers")))
+        try log.machine.committed(.failure(JournalError(.full, "the disk is full")))
+        var units = Int.max
+        guard case .awaitRetry? = try log.machine.next(&units) else {
+            Issue.record("there is to be a pause")
+            return
+        }
+        let second = try log.machine.next(&units)
+        #expect(second == nil)
+        log.machine.retry()
+        var kinds: [String] = []
+        while let action = try log.machine.next(&units) {
+            switch action {
+            case .commit(let again, _): kinds.append("commit through \(again.through.rawValue)")
+            case .read(let from): kinds.append("read from \(from.rawValue)")
+            default: kinds.append("\(action)")
+            }
+        }
+        #expect(kinds.sorted() == ["commit through 2", "read from 3"] && position == LogPosition(3))
+    }
+
+    @Test func `entries that come again while the next are read are left out`() throws {
+        var log = OwnerLog(hosts: 3)
+        try log.machine.start(newest: nil)
+        var units = Int.max
+        guard case .read? = try log.machine.next(&units) else {
+            Issue.record("nothing is read")
+            return
+        }
+        try log.machine.takeEntries(.success(Array(log.entries.prefix(2))))
+        while log.machine.applied < LogPosition(2) { _ = try log.machine.next(&units) }
+        let next = try Self.wantedRead(&log)
+        #expect(next == LogPosition(3))
+        try log.machine.takeEntries(.success(Array(log.entries.prefix(2))))
+        // It is still starting: that was not the end of the log.
+        let again = try Self.wantedRead(&log)
+        #expect(again == LogPosition(3) && log.machine.isReplaying == true)
+        try log.machine.takeEntries(.success(Array(log.entries.dropFirst(1))))
+        let (record, _) = try #require(try log.nextOutput())
+        #expect(record.through == LogPosition(4))
+    }
+
     @Test func `entries that come twice count once`() throws {
         var log = OwnerLog(hosts: 3)
         try log.machine.start(newest: nil)

@@ -1,4 +1,5 @@
 import Engine
+import Journaling
 package import WidgetModel
 
 /// Why an owner does not go on.
@@ -66,5 +67,15 @@ package enum OwnerError: Error, Hashable, Sendable, CustomStringConvertible {
         case .shutDown(let partition):
             "partition \(partition): the gateway shuts down; the next start applies the rest of the log"
         }
+    }
+}
+
+extension OutputRecord {
+    /// Checks that an engine's rules have decided it. Behind a gate other rules decide.
+    ///
+    /// - Throws: ``OwnerError/decidedByOthers(partition:rules:)`` if not.
+    func check(rules: Int, of partition: PartitionID) throws(OwnerError) {
+        guard Int(self.engineVersion) != rules else { return }
+        throw .decidedByOthers(partition: partition, rules: Int(self.engineVersion))
     }
 }

@@ -44,15 +44,6 @@ package struct OwnerMachine: ~Copyable {
         case unknown(OutputChunk, rest: OutputChunks, JournalError)
     }
 
-    /// Where the entries are that come next.
-    private enum Reading {
-        case idle
-        /// They are asked for; the log was known to go so far then.
-        case underWay(through: LogPosition)
-        /// The log is away for now.
-        case refused
-    }
-
     /// How far it is on the way to other decision rules.
     private enum Gate {
         /// No entry is begun any more, and decided effects are committed.
@@ -88,7 +79,9 @@ package struct OwnerMachine: ~Copyable {
     private var lastTick: Interval?
 
     private var phase = Phase.new
-    private var reading = Reading.idle
+    private var reading = EntryReading.idle
+    /// Whether it has asked to be told when to try again.
+    private var awaitsRetry = false
     /// Entries that were read, and come next.
     private var entries: ArraySlice<LogEntry> = []
     /// The entry that is applied in part.
@@ -204,7 +197,7 @@ extension OwnerMachine {
     package mutating func takeOutput(_ output: OutputRecord) throws(OwnerError) {
         guard case .standingBy(var goal) = self.phase else { return }
         do {
-            try self.checkRules(of: output)
+            try output.check(rules: self.engine.rules, of: self.partition)
         } catch {
             self.stop()
             throw error
@@ -223,21 +216,15 @@ extension OwnerMachine {
     ///   ``OwnerError/decidedByOthers(partition:rules:)`` if it names other rules than the engine's,
     ///   ``OwnerError/aheadOfOutputs(partition:applied:through:)`` if that state has entries whose decisions were never committed.
     package mutating func start(newest: OutputEntry?) throws(OwnerError) {
-        if let newest { try self.checkRules(of: newest.record) }
+        if let newest { try newest.record.check(rules: self.engine.rules, of: self.partition) }
         let (begun, through) = (self.run?.entry.position ?? self.applied, newest?.record.through ?? .start)
         guard begun <= through else {
             throw .aheadOfOutputs(partition: self.partition, applied: begun, through: through)
         }
-        self.reading = .idle
+        (self.reading, self.awaitsRetry) = (.idle, false)
         self.lastOutput = newest?.position
         self.phase = .replaying(newest)
         if let newest, newest.record.through == self.applied { try self.compare(newest) }
-    }
-
-    /// Behind a gate other rules decide.
-    private func checkRules(of output: OutputRecord) throws(OwnerError) {
-        guard Int(output.engineVersion) != self.engine.rules else { return }
-        throw .decidedByOthers(partition: self.partition, rules: Int(output.engineVersion))
     }
 
     /// There are entries up to a position, at least.
@@ -251,18 +238,20 @@ extension OwnerMachine {
         guard case .underWay(let through) = self.reading else { return }
         if case .failure(let error) = result, error.code == .unavailable {
             self.reading = .refused
-            return self.urgent.append(.awaitRetry)
+            return self.awaitRetry()
         }
         self.reading = .idle
-        let entries = try result.get()
+        // Some may have been taken already: a result may come twice.
+        let (read, applied) = (try result.get(), self.applied)
+        let entries = read.drop { $0.position <= applied }
         switch self.phase {
         case .replaying(let newest):
-            if entries.isEmpty { try self.finishReplay(newest) }
-            self.entries = entries[...]
+            if read.isEmpty { try self.finishReplay(newest) }
+            self.entries = entries
         case .following, .standingBy:
             self.entries = entries.prefix { $0.position <= self.announced }
             // More may have been announced while they were read.
-            if entries.isEmpty, self.announced == through { self.announced = self.applied }
+            if read.isEmpty, self.announced == through { self.announced = self.applied }
         case .new, .stopped: break
         }
     }
@@ -278,7 +267,7 @@ extension OwnerMachine {
         case .failure(let error) where error.isRetriable:
             // The effects stay unpublished until they are durable; the log keeps their cause.
             self.writing = .refused(chunk, rest: rest)
-            self.urgent.append(.awaitRetry)
+            self.awaitRetry()
         case .failure(let error) where error.code == .unknownOutcome:
             self.writing = .unknown(chunk, rest: rest, error)
             self.urgent.append(.readNewestOutput(error))
@@ -288,8 +277,15 @@ extension OwnerMachine {
         }
     }
 
+    /// One wait is for all that was refused.
+    private mutating func awaitRetry() {
+        if !self.awaitsRetry, !self.isStopped { self.urgent.append(.awaitRetry) }
+        self.awaitsRetry = true
+    }
+
     /// The time to wait before another try is over.
     package mutating func retry() {
+        self.awaitsRetry = false
         if case .refused = self.reading { self.reading = .idle }
         if case .refused(let chunk, let rest) = self.writing { self.writing = .ready(chunk, rest: rest) }
     }

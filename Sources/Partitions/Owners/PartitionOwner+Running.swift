@@ -54,7 +54,8 @@ extension PartitionOwner {
         } catch {
             return self.fail(error)
         }
-        if self.state.value.machine.isBehind || !self.state.value.searches.isEmpty {
+        let hasMore = self.state.value.machine.isBehind || !self.state.value.searches.isEmpty
+        if hasMore, !self.state.value.isTurnPlanned {
             self.state.value.isTurnPlanned = true
             self.loop.execute {
                 self.state.value.isTurnPlanned = false
