@@ -128,7 +128,7 @@ extension HostRoutes {
         _ writer: HTTPBodyWriter
     ) async throws {
         var text = Self.opening(subscription)
-        text += Self.text(try await self.drawings(subscription, backlog))
+        text += Self.text(try await self.drawings(subscription))
         // Nil where it is not known what the reader has had.
         let missed = Self.missedReloads(subscription)
         for first in backlog {
@@ -185,8 +185,7 @@ extension HostRoutes {
     /// The placeholders and entries that a reader is to draw at once: of a host that is new, or has a gap, those of now; of
     /// one that comes back the newest of each instance that it has missed, where that is known.
     private func drawings(
-        _ subscription: HostStreams.Subscription,
-        _ backlog: [ReloadBacklog]
+        _ subscription: HostStreams.Subscription
     ) async throws(Problem) -> [HostEvent] {
         switch (subscription.missed, subscription.scope) {
         case (.events(let events), _) where subscription.hasAllDrawings, (.events(let events), .app):
@@ -194,18 +193,9 @@ extension HostRoutes {
             for event in events { if let address = event.drawnBy { newest[address] = event } }
             return newest.sorted { $0.key < $1.key }.map(\.value)
         case (_, .host(let host)):
-            guard let providers = self.providers else { return [] }
-            let instances = try await self.addresses(of: host)
-            let contents = try await providers.contents(of: instances, backlog.flatMap(\.page.reloads), at: host)
-            return contents.placeholders.map { .placeholder($0) }
-                + contents.shown(at: providers.now).map { .entry($0) }
+            return try await self.providers?.contents(of: host, hasTimelines: false).drawings ?? []
         case (.unknown, .app), (.gap, .app): return []
         }
-    }
-
-    private func addresses(of host: HostKey) async throws(Problem) -> [InstanceAddress] {
-        let view = try await self.log.ask(HostQuestion(host))
-        return view?.instances.map { InstanceAddress(host: host, instance: $0.id) } ?? []
     }
 
     /// The first reloads of each partition that are outstanding.
@@ -239,16 +229,14 @@ extension HostRoutes {
         guard let state = try await self.log.ask(HostStateQuestion(entry.host)) else {
             throw Problem(.unknownHost, "no host with this push token is registered")
         }
-        let instances = state.instances.map(\.address)
-        let contents =
-            try await self.providers?.contents(of: instances, state.outstanding, at: entry.host) ?? HostContents()
+        let contents = try await self.providers?.contents(of: entry.host, hasTimelines: true) ?? HostContents()
         return HTTPResponse(
             json: JSONValue.object(of: [
                 ("host", Views.registration(state.host)),
                 ("nextAt", self.nextAt(state.instances, contents.timelines).map { .instant($0) }),
                 ("instances", .array(state.instances.map { Views.instance($0) })),
                 ("outstanding", .array(state.outstanding.map { Views.reload($0) })),
-                ("placeholders", .array(contents.placeholders.map(Self.placeholder))),
+                ("placeholders", .array(contents.drawings.compactMap(Self.placeholder))),
                 ("entries", .array(self.shown(contents.timelines))),
             ])
         )
@@ -262,8 +250,9 @@ extension HostRoutes {
         return (due + timelines.flatMap { $0.entries.map(\.date).filter { $0 > now } }).min()
     }
 
-    private static func placeholder(_ placeholder: Placeholder) -> JSONValue {
-        JSONValue.object(of: [
+    private static func placeholder(_ drawing: HostEvent) -> JSONValue? {
+        guard case .placeholder(let placeholder) = drawing else { return nil }
+        return JSONValue.object(of: [
             ("instance", .string(placeholder.address.instance.rawValue)),
             ("kind", .string(placeholder.kind.rawValue)),
             ("family", .string(placeholder.family.name)),

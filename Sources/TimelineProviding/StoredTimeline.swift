@@ -103,7 +103,6 @@ package struct StoredTimeline: ByteCoded, Hashable, Sendable {
             }
             return Entry(date: date, relevance: relevance, content: try reader.readBytes())
         }
-        guard reader.isAtEnd else { throw .invalid(offset: reader.offset) }
     }
 
     private static let version: UInt8 = 2

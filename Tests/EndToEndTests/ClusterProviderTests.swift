@@ -71,11 +71,13 @@ struct ClusterProviderTests {
                 try await first.outstanding(number, bearer: bearer).isEmpty ? true : nil
             }
         }
-        // Whichever gateway has the partition, both tell the content.
+        // Both gateways tell the content: the owner, and the other one.
         for gateway in [first, second] {
             for number in Self.hosts {
-                let state = try await gateway.host(number, bearer).state()
-                #expect(Set(state.entries.map(\.instance)) == Self.instances)
+                _ = try await gateway.eventually("it has the entries") {
+                    let state = try await gateway.host(number, bearer).state()
+                    return Set(state.entries.map(\.instance)) == Self.instances ? true : nil
+                }
             }
         }
         await first.crash()

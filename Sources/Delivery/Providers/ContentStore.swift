@@ -52,6 +52,7 @@ package final class ContentStore: Sendable {
                 state.nextRecord = max(state.nextRecord, record.number + 1)
                 do throws(ByteFault) {
                     let timeline = try StoredTimeline(from: &reader)
+                    guard reader.isAtEnd else { throw ByteFault.invalid(offset: reader.offset) }
                     state.released += state.table.store(timeline, record: record.number, at: now).released
                 } catch {
                     damaged += 1

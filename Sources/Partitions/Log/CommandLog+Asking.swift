@@ -224,15 +224,14 @@ extension CommandLog {
         try await self.ask(partition, .callBack(callBack)) { _, _ in try await providers.take(callBack) }
     }
 
-    /// Asks for the content that widgets of a partition show.
+    /// Asks for the content that a host's widgets show.
     ///
-    /// - Parameter here: The answer of this node, if the partition is here.
+    /// - Parameter here: The answer of this node, if the host's partition is here.
     package func ask<Answer: ByteCoded & Sendable>(
-        _ partition: PartitionID,
         _ question: ContentsQuestion,
-        here: () async -> Answer
+        here: () async throws(Problem) -> Answer
     ) async throws(Problem) -> Answer {
-        try await self.ask(partition, .contents(question)) { _, _ in await here() }
+        try await self.ask(self.partition(of: question.host), .contents(question)) { _, _ in try await here() }
     }
 
     /// How far each owner of this node is.

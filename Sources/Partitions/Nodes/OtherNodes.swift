@@ -159,12 +159,13 @@ extension OwnerQuestion {
     /// Whether more is waited for than the owner's turn.
     fileprivate var isLong: Bool { if case .answers = self { true } else { self.isAskedOnce } }
 
-    /// Whether it goes on for as long as it takes, and is not begun again meanwhile: a search, or a change.
+    /// Whether it goes on for as long as it takes, and is not begun again meanwhile: a search, a change, or much to read.
     fileprivate var isAskedOnce: Bool {
         switch self {
         case .engine(let bytes): ReceivedQuestion.isSearch(bytes)
+        case .contents(let question): question.hasTimelines
         case .callBack: true
-        case .progress, .answers, .engines, .contents: false
+        case .progress, .answers, .engines: false
         }
     }
 }

@@ -12,7 +12,7 @@ enum OwnerQuestion: ByteCoded, Hashable, Sendable {
     case engines([PartitionID], [UInt8])
     /// To take a provider's timelines.
     case callBack(CallBack)
-    /// For the content that widgets of a host show.
+    /// For the content that a host's widgets show.
     case contents(ContentsQuestion)
 
     func encode(into writer: inout ByteWriter) {

@@ -1,35 +1,28 @@
 package import TimelineProviding
 package import WidgetModel
 
-/// The content that widgets of a host show.
+/// The content that a host's widgets show.
 package struct HostContents: Hashable, Sendable {
-    /// Of the widgets that have one, in the order of the question.
+    /// To be drawn at once: the placeholders of widgets that are new and have no timeline yet, then the present entries of the others.
+    package let drawings: [HostEvent]
+    /// The whole timelines, if they were asked for.
     package let timelines: [StoredTimeline]
-    /// Of the widgets that are new and have no timeline yet.
-    package let placeholders: [Placeholder]
 
-    package init(timelines: [StoredTimeline] = [], placeholders: [Placeholder] = []) {
-        (self.timelines, self.placeholders) = (timelines, placeholders)
-    }
-
-    /// The entries that are shown at an instant.
-    package func shown(at now: Instant) -> [ContentTable.Due] {
-        self.timelines.compactMap { timeline in
-            timeline.index(at: now).map { ContentTable.Due(timeline: timeline, index: $0) }
-        }
+    package init(drawings: [HostEvent] = [], timelines: [StoredTimeline] = []) {
+        (self.drawings, self.timelines) = (drawings, timelines)
     }
 }
 
 extension HostContents: ByteCoded {
     package func encode(into writer: inout ByteWriter) {
-        writer.write(each: self.timelines) { $0.write($1.encoded) }
-        self.placeholders.encode(into: &writer)
+        writer.write(each: self.drawings.compactMap(\.drawingBytes)) { $0.write($1) }
+        self.timelines.encode(into: &writer)
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
-        let timelines = try reader.readEach { (reader) throws(ByteFault) in
-            try StoredTimeline(encoded: try reader.readBytes())
+        let drawings = try reader.readEach { (reader) throws(ByteFault) in
+            try HostEvent(drawing: try reader.readBytes())
         }
-        self.init(timelines: timelines, placeholders: try Array(from: &reader))
+        self.init(drawings: drawings, timelines: try Array(from: &reader))
     }
 }

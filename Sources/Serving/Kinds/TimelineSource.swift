@@ -10,16 +10,10 @@ package protocol TimelineSource: Sendable {
     func hasProvider(of key: KindKey) -> Bool
     /// Whether the gateway fetches the timeline that a reload is for: the host is not told of the reload, but of the entries.
     func fetches(_ reload: ReloadEffect) -> Bool
-    /// The content that widgets of a host show, wherever its partition is.
+    /// The content that a host's widgets show, wherever its partition is.
     ///
-    /// - Parameters:
-    ///   - instances: Some widgets of the host.
-    ///   - outstanding: Its outstanding reloads: new widgets have placeholders.
-    func contents(
-        of instances: [InstanceAddress],
-        _ outstanding: [ReloadEffect],
-        at host: HostKey
-    ) async throws(Problem) -> HostContents
+    /// - Parameter hasTimelines: Whether whole timelines are asked for, with the entries to come.
+    func contents(of host: HostKey, hasTimelines: Bool) async throws(Problem) -> HostContents
     /// The answer of a kind's provider: one that is kept and new enough, else the provider's; if it gives none in time, an
     /// old one.
     ///

@@ -20,7 +20,7 @@ final class MemoryNodes: Sendable {
     }
 
     /// As of `JetStreamExchange`.
-    private static let bytesMax = 1_000_000
+    private static let questionBytesMax = 1_000_000
 
     private let state = Mutex(State())
 
@@ -40,14 +40,12 @@ final class MemoryNodes: Sendable {
     }
 
     func ask(_ node: ClusterNode, _ question: NodeQuestion) async -> NodeAnswer {
-        guard question.bytes.count <= Self.bytesMax else { return .tooLong }
+        guard question.bytes.count <= Self.questionBytesMax else { return .tooLong }
         let body = self.state.withLock { state in
             state.asked += 1
             return state.silent.contains(node.incarnation) ? nil : state.bodies[node.incarnation]
         }
-        let answer = await body?(question) ?? .silence
-        if case .answer(let bytes) = answer, bytes.count > Self.bytesMax { return .tooLong }
-        return answer
+        return await body?(question) ?? .silence
     }
 
     /// One node's side.

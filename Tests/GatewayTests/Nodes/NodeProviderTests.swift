@@ -76,30 +76,46 @@ import WidgetModel
     }
 
     /// The contents that a node tells of the host's widgets, placeholders first.
-    private static func told(by provider: NodeProvider, _ scene: NodeScene) async throws -> [String] {
-        let reloads = try await scene.first.log.ask(NodeScene.other, ReloadsQuestion(.host(HostKey(Self.host)))).reloads
-        let contents = try await provider.providers.contents(of: [Self.address], reloads, at: HostKey(Self.host))
-        return contents.placeholders.map { String(decoding: $0.content.jsonText, as: UTF8.self) }
-            + contents.shown(at: scene.time.wall).map { String(decoding: $0.entry.content, as: UTF8.self) }
+    private static func told(by provider: NodeProvider) async throws -> [String] {
+        let contents = try await provider.providers.contents(of: HostKey(Self.host), hasTimelines: false)
+        #expect(contents.timelines == [])
+        return contents.drawings.compactMap { drawing in
+            switch drawing {
+            case .placeholder(let placeholder): String(decoding: placeholder.content.jsonText, as: UTF8.self)
+            case .entry(let due): String(decoding: due.entry.content, as: UTF8.self)
+            case .reload, .invalidation: nil
+            }
+        }
+    }
+
+    /// How many entries a node tells of each of the host's timelines.
+    private static func entries(by provider: NodeProvider) async throws -> [Int] {
+        try await provider.providers.contents(of: HostKey(Self.host), hasTimelines: true).timelines.map(\.entries.count)
     }
 
     @Test func `any node tells the content that widgets show`() async throws {
         let (scene, first, second) = try await Self.started()
         await second.providers.refill()
         try await Self.eventually("it is asked") { second.asked == 1 }
-        for provider in [first, second] { #expect(try await Self.told(by: provider, scene) == [#""grey""#]) }
+        for provider in [first, second] {
+            #expect(try await Self.told(by: provider) == [#""grey""#])
+            #expect(try await Self.entries(by: provider) == [])
+        }
         second.reply(from: scene.time.wall, "1", "2")
         scene.time.pass(.minutes(1))
         await second.providers.tryNow([ProviderScene.key])
         try await Self.eventually("it is shown") { second.shown == ["1"] }
-        for provider in [first, second] { #expect(try await Self.told(by: provider, scene) == ["1"]) }
+        for provider in [first, second] {
+            #expect(try await Self.told(by: provider) == ["1"])
+            #expect(try await Self.entries(by: provider) == [2])
+        }
         scene.time.pass(.hours(1))
-        for provider in [first, second] { #expect(try await Self.told(by: provider, scene) == ["2"]) }
+        for provider in [first, second] { #expect(try await Self.told(by: provider) == ["2"]) }
         #expect(first.asked == 0 && first.contents.counts.timelines == 0)
         scene.nodes.silence(scene.second.node)
         let impatient = NodeProvider(scene.first, scene.time, log: scene.first.impatientLog)
         let problem = await #expect(throws: Problem.self) {
-            try await impatient.providers.contents(of: [Self.address], [], at: HostKey(Self.host))
+            try await impatient.providers.contents(of: HostKey(Self.host), hasTimelines: true)
         }
         #expect(problem?.code == .partitionAway)
     }

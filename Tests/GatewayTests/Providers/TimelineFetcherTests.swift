@@ -249,11 +249,10 @@ import WidgetModel
         second.reply(Self.content("2"))
         await second.fetcher.refill()
         try await second.eventually("the other one is shown") { second.shown == ["b:a0 2"] }
-        let addresses = ["a", "b"].map { InstanceAddress(host: HostKey($0), instance: InstanceID("a0")) }
         var shown: [String] = []
-        for address in addresses {
-            let contents = try await second.providers.contents(of: [address], [], at: address.host)
-            shown += contents.shown(at: second.providers.now).map { ProviderScene.text($0.entry) }
+        for host in ["a", "b"] {
+            let contents = try await second.providers.contents(of: HostKey(host), hasTimelines: false)
+            for case .entry(let due) in contents.drawings { shown.append(ProviderScene.text(due.entry)) }
         }
         #expect(shown == ["1", "2"])
     }
@@ -286,9 +285,8 @@ import WidgetModel
         world.reply(Self.content("1"))
         try await world.add("a", instances: 2)
         try await world.eventually("both are shown") { world.shown.count == 2 }
-        let addresses = ["a0", "a1"].map { InstanceAddress(host: HostKey("a"), instance: InstanceID($0)) }
         func count() async throws -> Int {
-            try await world.providers.contents(of: addresses, [], at: HostKey("a")).timelines.count
+            try await world.providers.contents(of: HostKey("a"), hasTimelines: true).timelines.count
         }
         #expect(try await count() == 2)
         _ = try await world.scene.log.append(
