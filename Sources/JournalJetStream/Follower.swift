@@ -100,7 +100,8 @@ final class Follower: Sendable {
             case .message(let message):
                 let agreed = walk.last.time.disagreements
                 let (entry, input) = try walk.take(message)
-                if walk.last.time.disagreements > agreed {
+                // A copy of a submission for all has the time of the original, which may have waited for long.
+                if input.fan == nil, walk.last.time.disagreements > agreed {
                     self.core.noteClocks(of: self.partition, storedAt: message.stamp, writtenAt: input.writtenAt)
                 }
                 self.take(entry, input)
