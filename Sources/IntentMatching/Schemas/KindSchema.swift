@@ -35,7 +35,7 @@ package struct KindSchema: ByteCoded, Hashable, Sendable {
             throw SchemaFault(kind, sorted[index].name, "is declared twice")
         }
         for parameter in sorted {
-            if let parent = sorted.first(where: { parameter.name.hasPrefix($0.name + ".") }) {
+            if let parent = sorted.first(where: { parameter.name.utf8.starts(with: ($0.name + ".").utf8) }) {
                 throw SchemaFault(kind, parameter.name, "is inside \(parent.name), which is itself a parameter")
             }
         }
@@ -75,13 +75,13 @@ package struct KindSchema: ByteCoded, Hashable, Sendable {
     /// The fault of a name; nil if it has none.
     private static func nameFault(_ name: String) -> String? {
         guard name.utf8.count <= Self.nameBytesMax else { return "has a name of more than \(Self.nameBytesMax) bytes" }
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         for (index, part) in parts.enumerated() {
             if part.isEmpty { return "has a name with an empty part" }
-            if part.utf8.first == UInt8(ascii: "$") { return "has a name with a part that starts with $" }
+            if part.first == UInt8(ascii: "$") { return "has a name with a part that starts with $" }
             // {"venue": {"prefix": …}} could mean either.
-            if index > 0, MatchOperator(rawValue: String(part)) != nil {
-                return "has a name with the part \(part), which is an operator of match patterns"
+            if index > 0, let match = MatchOperator(rawValue: String(Substring(part))) {
+                return "has a name with the part \(match.rawValue), which is an operator of match patterns"
             }
         }
         return nil
