@@ -135,7 +135,7 @@ struct ClusterAlertTests {
         let prometheus = try await Prometheus.start(watching: standby)
         #expect(!prometheus.firing.contains("FreshetStandbyLags"))
 
-        // Each name has almost this.
+        // Names nearly match: each comparison takes long.
         let wildcards = (0..<5).map { #"{"wildcard":"*\#(String(repeating: "a", count: 240 - $0))b*"}"# }
         let match = #"{"kind":"scores","match":{"team":[\#(wildcards.joined(separator: ","))]}}"#
         let options = [
@@ -153,10 +153,7 @@ struct ClusterAlertTests {
             _ = try await owner.eventually("all are decided") {
                 try await owner.outstanding(number, bearer: bearer).first
             }
-            _ = try await standby.eventually("it has heard of them") {
-                try await Self.lag(of: standby) ?? 0 > 0 ? true : nil
-            }
-            // If this machine is so fast that it catches up at once.
+            // A standby may catch up before it is looked at: then there are more pushes.
             (number, pushes) = (number + 1, pushes * 2)
         }
         try await prometheus.wait("it has caught up") { !$0.contains("FreshetStandbyLags") }

@@ -29,7 +29,7 @@ import Testing
         let found = AlertRules.violations("a.yml", alerts, manual: manual("after 5 min"), tests: tests)
         #expect(
             found.map(\.sentence) == [
-                "Found leads to no section of docs/operating.md", "no test fires OnlyAbsent by what it is about",
+                "Found leads to no section of docs/operating.md", "no test causes OnlyAbsent",
             ]
         )
         #expect(found.map(\.line) == [8, 11])

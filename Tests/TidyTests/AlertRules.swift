@@ -24,7 +24,7 @@ enum AlertRules {
                 sentences.append("the drill book does not say \(time)")
             }
             if !fired.contains(alert.name) {
-                sentences.append("no test fires \(alert.name) by what it is about")
+                sentences.append("no test causes \(alert.name)")
             }
             return sentences.map { Violation(path, alert.line, $0) }
         }

@@ -4,7 +4,7 @@ import Ownership
 import Scenarios
 import WidgetModel
 
-/// The journal's callbacks and its answers, and what becomes of them on their way.
+/// The journal's callbacks and its answers, and their faults on the way.
 extension FaultRun {
     /// Takes a callback that has come: now or later, once or twice, or not at all.
     mutating func follow(_ message: JournalInbox.Message) {

@@ -17,7 +17,7 @@ final class JournalInbox: Sendable {
         /// There are entries up to a position.
         case announced(start: Int, PartitionID, LogPosition)
 
-        /// What happens if it comes twice.
+        /// The occurrence of its repetition.
         var repetition: Occurrence {
             switch self {
             case .appended: .repeatedAppend
