@@ -194,6 +194,10 @@ import WidgetModel
             [ParameterSchema("a", .int), ParameterSchema("a.b", .int)],
             "parameter a.b of kind k is inside a, which is itself a parameter"
         ),
+        (
+            [ParameterSchema("a", .int), ParameterSchema("a.\u{301}b", .int)],
+            "parameter a.\u{301}b of kind k is inside a, which is itself a parameter"
+        ),
         ([ParameterSchema("a", .enumeration)], "parameter a of kind k is an enumeration without cases"),
         ([ParameterSchema("a", .enumeration, cases: ["x", "x"])], "parameter a of kind k lists a case twice"),
         ([ParameterSchema("a", .int, cases: ["x"])], "parameter a of kind k lists cases but is not an enumeration"),
