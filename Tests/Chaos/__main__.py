@@ -269,7 +269,7 @@ def main() -> int:
     say(f"{told.rounds} rounds in {time.monotonic() - begun:.0f} s, seed {told.seed}")
     say(f"accepted: {counts['push']} pushes to a device, {counts['targeted']} to many, {counts['repeat']} repeats, "
         f"{counts['registration']} registrations; {counts['acknowledgement']} reloads acknowledged")
-    say(f"sent again: {counts['again']} times; never answered: {counts['unanswered']}; 409 to a registration sent again: {counts['stale']}")
+    say(f"sent again: {counts['again']} times; never answered: {counts['unanswered']}")
     say(f"event streams: {len(chaos.streams.readers)} readers, {told_of['session']} sessions, {told_of['told']} reloads told, "
         f"{told_of['acknowledged']} acknowledged, {told_of['gap']} gaps")
     say(f"deliveries: {len(evidence.deliveries)}, {sum(one['status'] != 200 for one in evidence.deliveries)} of them refused; "
