@@ -3,15 +3,14 @@
     python Tests/Chaos --program .build/release/freshet --rounds 100 --seed 1
 
 Three brokers and three gateways on loopback; the gateways' clocks are minutes apart. In each round one or two of them, chosen by the seed,
-are killed with -9, stopped for a while, or ended in order, under pushes, registrations and event streams of clients that are not ours
-(httpx), and deliver to an upstream and a webhook. At the end the gateways are ended, their logs are read from the brokers by `freshet log export` and `freshet log outputs`, and
-compared with every answer, with what the streams told, and with what was delivered (checker.py). Then faults are planted in what was read, which the checker has
-to find.
+are killed with -9, stopped for a while, or ended in order, or the brokers are far away for one gateway (slow.py). Meanwhile clients that are
+not ours (httpx) push, register and read event streams, and the gateways deliver to an upstream and a webhook. At the end the gateways are
+ended. `freshet log export` and `freshet log outputs` read their logs from the brokers, which are compared with every answer, with what the
+streams told, and with what was delivered (checker.py). Then faults are planted in what was read, which the checker has to find.
 
 It fails if something accepted is not in the log, if a known host's push or stream is refused, if a cause has two reloads or two charges, if
 a reload was not told to a reader of a stream or not delivered, or delivered and not committed, if a reader was told again of one that it had
-acknowledged, if the partitions are not shared out again within
-minutes, or if the checker misses a planted fault. Times are printed, and fail nothing.
+acknowledged, if the partitions are not shared out again within minutes, or if the checker misses a planted fault. Times are printed, and fail nothing.
 """
 
 import argparse
@@ -31,16 +30,17 @@ sys.path.insert(0, str(ROOT / "deploy" / "demo"))
 
 import checker  # noqa: E402
 from machines import APP, Cluster, Gateway, Machine  # noqa: E402
+from slow import SlowNetwork  # noqa: E402
 from streams import HOSTS, Streams, is_followed  # noqa: E402
 from traffic import Traffic  # noqa: E402
 from upstream import Upstream, delivery  # noqa: E402
 
 PARTITIONS = 8
-#: What happens in a round, and how often of 18.
+#: What happens in a round, and how often of 20.
 ROUNDS = {
     "a gateway is killed": 4, "a gateway is stopped": 2, "a gateway is stopped for a moment": 1, "a gateway is drained": 3,
     "a broker is killed": 3, "a broker is stopped": 1, "a broker is ended in order": 1, "a gateway and a broker are killed": 2,
-    "two brokers are stopped": 1,
+    "two brokers are stopped": 1, "a gateway's network is slow": 2,
 }
 LONG = "a gateway is stopped for long"
 
@@ -50,8 +50,9 @@ def say(text: str = "") -> None:
 
 
 class Chaos:
-    def __init__(self, cluster: Cluster, traffic: Traffic, streams: Streams, told: argparse.Namespace) -> None:
+    def __init__(self, cluster: Cluster, traffic: Traffic, streams: Streams, network: SlowNetwork, told: argparse.Namespace) -> None:
         self.cluster = cluster
+        self.network = network
         self.traffic = traffic
         self.streams = streams
         self.random = random.Random(told.seed)
@@ -120,6 +121,9 @@ class Chaos:
                 return took
             case "two brokers are stopped":
                 await self.out(brokers, wait(0.5, 5))
+            case "a gateway's network is slow":
+                # The longer one is more than the beats that a living gateway may owe, and more than clients wait for.
+                await self.slow(self.random.choice([0.2, 0.2, 3.0]), wait(5, 15))
         return None
 
     async def out(self, machines: list[Machine], seconds: float) -> None:
@@ -128,6 +132,13 @@ class Chaos:
         await asyncio.sleep(seconds)
         for machine in machines:
             machine.resume()
+
+    async def slow(self, delay: float, seconds: float) -> None:
+        """What the last gateway and the brokers send each other comes later."""
+        say(f"  {self.cluster.gateways[-1].name} is {delay} s away from the brokers, for {seconds:.1f} s")
+        self.network.delay = delay
+        await asyncio.sleep(seconds)
+        self.network.delay = 0.0
 
     def drain(self, gateway: Gateway) -> None:
         status = gateway.end(300)
@@ -194,12 +205,12 @@ def dump(cluster: Cluster, name: str) -> None:
         raise RuntimeError(f"{' '.join(command)}: {done.stderr}")
 
 
-async def play(told: argparse.Namespace, cluster: Cluster, upstream: Upstream) -> Chaos:
+async def play(told: argparse.Namespace, cluster: Cluster, network: SlowNetwork, upstream: Upstream) -> Chaos:
     traffic = Traffic(cluster, APP, cluster.folder / "answers.ndjson", told.seed)
     traffic.is_followed, traffic.favourites, traffic.delivery = is_followed, list(HOSTS), delivery
     serving = asyncio.create_task(upstream.run())
     streams = Streams(traffic, cluster.folder / "streams.ndjson", told.seed)
-    chaos = Chaos(cluster, traffic, streams, told)
+    chaos = Chaos(cluster, traffic, streams, network, told)
     running, reading = asyncio.create_task(traffic.run()), asyncio.create_task(streams.run())
     watching = asyncio.create_task(chaos.supervise())
     try:
@@ -242,15 +253,16 @@ def main() -> int:
     folder = told.folder or pathlib.Path(tempfile.mkdtemp(prefix="freshet-chaos-"))
     say(f"seed {told.seed}, {told.rounds} rounds, in {folder}")
     folder.mkdir(parents=True, exist_ok=True)
-    upstream = Upstream(folder, told.seed)
-    cluster = Cluster(
-        folder, str(told.program.resolve()), str(told.nats), PARTITIONS, "    budget: unlimited\n" + upstream.app_settings)
+    upstream, network = Upstream(folder, told.seed), SlowNetwork(3)
+    settings = "    budget: unlimited\n" + upstream.app_settings
+    cluster = Cluster(folder, str(told.program.resolve()), str(told.nats), PARTITIONS, settings, network.ports)
+    network.start(cluster.broker_ports)
     set_clocks(cluster, told.clocks)
     begun = time.monotonic()
     try:
         cluster.start()
         say(f"three gateways share {PARTITIONS} partitions on three brokers; their clocks are {told.clocks} s ahead, right, and {told.clocks} s behind")
-        chaos = asyncio.run(play(told, cluster, upstream))
+        chaos = asyncio.run(play(told, cluster, network, upstream))
         cluster.wait_settled()
         statuses = [gateway.end(120) for gateway in cluster.gateways]
         for name in ("export", "outputs"):

@@ -22,7 +22,7 @@ BROKER = """
 listen: 127.0.0.1:{port}
 server_name: nats-{number}
 jetstream {{ store_dir: "{store}", sync_interval: always }}
-cluster {{ name: freshet, listen: 127.0.0.1:{route}, routes: {routes} }}
+cluster {{ name: freshet, listen: 127.0.0.1:{route}, routes: {routes}, no_advertise: true }}
 accounts {{
   SYS: {{ users: [ {{ user: system, password: "{system}" }} ] }}
   FRESHET: {{ jetstream: enabled, users: [ {{ user: freshet, password: "{password}" }} ] }}
@@ -68,6 +68,11 @@ def free_ports(count: int) -> list[int]:
     finally:
         for one in sockets:
             one.close()
+
+
+def addresses(ports: list[int]) -> str:
+    """Of brokers, as a list in JSON."""
+    return json.dumps([f"nats://127.0.0.1:{port}" for port in ports])
 
 
 class Machine:
@@ -141,7 +146,10 @@ class Gateway(Machine):
 class Cluster:
     """Three of each."""
 
-    def __init__(self, folder: pathlib.Path, program: str, nats: str, partitions: int = 8, app_settings: str = "") -> None:
+    def __init__(
+        self, folder: pathlib.Path, program: str, nats: str, partitions: int = 8, app_settings: str = "", relays: list[int] = []
+    ) -> None:
+        """The last gateway reaches the brokers at these ports instead, if there are any."""
         self.folder = folder
         self.program = program
         folder.mkdir(parents=True, exist_ok=True)
@@ -155,7 +163,8 @@ class Cluster:
             with open(os.open(folder / file, os.O_CREAT | os.O_WRONLY, 0o600), "w") as target:
                 target.write(passwords[user] + "\n")
         ports = free_ports(6 + 9)
-        routes = json.dumps([f"nats://127.0.0.1:{port}" for port in ports[3:6]])
+        self.broker_ports = ports[:3]
+        routes = addresses(ports[3:6])
         self.brokers = []
         for number in range(3):
             config = folder / f"nats-{number + 1}.conf"
@@ -164,11 +173,11 @@ class Cluster:
                 **passwords))
             config.chmod(0o600)
             self.brokers.append(Machine(f"nats-{number + 1}", [nats, "-c", str(config)], folder / f"nats-{number + 1}.log"))
-        servers = json.dumps([f"nats://127.0.0.1:{port}" for port in ports[:3]])
         self.gateways = []
         for number in range(3):
             own = ports[6 + 3 * number:9 + 3 * number]
             gateway = Gateway(f"gateway-{number + 1}", folder, program, own)
+            servers = addresses(relays if relays and number == 2 else self.broker_ports)
             gateway.config.write_text(GATEWAY.format(
                 folder=folder, name=gateway.name, partitions=partitions, push=own[0], host=own[1], ops=own[2], servers=servers,
                 team=TEAM, kid=KID, app=APP, app_settings=app_settings))

@@ -159,7 +159,7 @@ class Traffic:
         widgets = [{"id": f"w{i}", "kind": "scores", "family": "systemSmall", "configuration": {"team": TEAMS[(number + i) % len(TEAMS)]}}
                    for i in range(min(1 + revision // 4, 3))]
         body = {"app": self.app, "host": f"host-{number}", "revision": revision, "delivery": self.delivery(number), "instances": widgets}
-        # One at a time of a host, and an equal revision is applied again: no try of it is older than another registration that was answered.
+        # Never stale: an equal revision is applied again, and a host's next one is sent when this one has been answered.
         answer, _ = await self.send("host", "PUT", f"/v1/hosts/{number:064x}/widgets", body, {"content-type": "application/json"})
         if answer is None:
             return
