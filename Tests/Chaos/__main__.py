@@ -122,8 +122,8 @@ class Chaos:
             case "two brokers are stopped":
                 await self.out(brokers, wait(0.5, 5))
             case "a gateway's network is slow":
-                # The longer one is more than the beats that a living gateway may owe, and more than clients wait for.
-                await self.slow(self.random.choice([0.2, 0.2, 3.0]), wait(5, 15))
+                # All goes on, late; or its beats are in time, and no append is answered in time; or its beats are late, too.
+                await self.slow(self.random.choice([0.2, 0.2, 1.2, 3.0]), wait(5, 15))
         return None
 
     async def out(self, machines: list[Machine], seconds: float) -> None:
