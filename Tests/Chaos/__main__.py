@@ -1,4 +1,4 @@
-"""Kills, stops and drains gateways that share a log, and their brokers, under load, and then asks whether anything was lost or done twice.
+"""Kills, stops, drains and slows down gateways that share a log, and their brokers, under load; was anything lost, or done twice?
 
     python Tests/Chaos --program .build/release/freshet --rounds 100 --seed 1
 

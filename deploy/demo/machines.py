@@ -18,6 +18,7 @@ TEAM = "DEMOTEAM01"
 KID = "DEMOKEY001"
 APP = "com.example.scores"
 
+# Brokers do not tell gateways their addresses: a gateway that reaches them by relays must not learn of a way past these.
 BROKER = """
 listen: 127.0.0.1:{port}
 server_name: nats-{number}
