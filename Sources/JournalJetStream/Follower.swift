@@ -90,14 +90,16 @@ final class Follower: Sendable {
         let stream = self.core.names.input(self.partition)
         let subject = self.core.names.allInput(self.partition)
         let following = try self.core.broker.follow(stream, subject, from: next.rawValue)
+        var isBehind = false
         while !self.core.isClosed {
             switch following.next(waitMilliseconds: Self.waitMilliseconds) {
             case .lost: return
             case .nothing:
-                guard let ends = try self.core.broker.ends(of: stream), ends.last >= next.rawValue else { continue }
-                // The consumer is gone, or slow: begin anew.
-                return
+                // The consumer is gone, or slow: begin anew. But first the message may be on its way, on a slow network.
+                if isBehind { return }
+                isBehind = try self.core.broker.ends(of: stream)?.last ?? 0 >= next.rawValue
             case .message(let message):
+                isBehind = false
                 let agreed = walk.last.time.disagreements
                 let (entry, input) = try walk.take(message)
                 // A copy of a submission for all has the time of the original, which may have waited for long.

@@ -57,14 +57,17 @@ final class OutputFollower: Sendable {
         guard take(.begins(at: position)) else { return false }
         let subject = self.core.names.outputs(self.reader.partition)
         let following = try self.core.broker.follow(self.stream, subject, from: position.rawValue)
+        var isBehind = false
         while !self.core.isClosed {
             switch following.next(waitMilliseconds: Self.waitMilliseconds) {
             case .lost: return true
             case .nothing:
                 guard take(.quiet) else { return false }
-                // The consumer is gone, or slow: begin anew.
-                if try self.core.broker.ends(of: self.stream)?.last ?? .max >= position.rawValue { return true }
+                // The consumer is gone, or slow: begin anew. But first the message may be on its way, on a slow network.
+                if isBehind { return true }
+                isBehind = try self.core.broker.ends(of: self.stream)?.last ?? .max >= position.rawValue
             case .message(let message):
+                isBehind = false
                 let news = self.news(of: message)
                 position = OutputPosition(message.sequence).next
                 next = position
