@@ -26,7 +26,7 @@ extension Gateway {
         let outgoing = self.makeOutgoing(files.deliveries)
         try await self.startFeeds(providers, outgoing.deliverer)
         let delivering = Delivering(outgoing: outgoing, providers: providers)
-        await self.placed?.use(providers) { [weak self] in await self?.takeUp($0, delivering) }
+        await self.placed?.useProviders(providers) { [weak self] in await self?.takeUp($0, delivering) }
         await outgoing.deliverer.catchUp()
         self.settings.follow(\.deliveries) { outgoing.use($0) }
         self.settings.follow(\.limits.outputCommitBytesMax) { [owners = self.owners] bytes in

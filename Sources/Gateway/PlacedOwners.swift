@@ -79,7 +79,7 @@ actor PlacedOwners {
     }
 
     /// Has every partition that starts from now on bring something with it, and the timeline providers answer other nodes.
-    func use(_ providers: any NodeProviders, _ arrive: @escaping @Sendable (PartitionID) async -> Void) {
+    func useProviders(_ providers: any NodeProviders, _ arrive: @escaping @Sendable (PartitionID) async -> Void) {
         self.providers.set(providers)
         self.arrive = arrive
     }

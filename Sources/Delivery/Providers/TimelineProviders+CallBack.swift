@@ -28,7 +28,7 @@ extension TimelineProviders {
     }
 
     /// Takes a call-back for partitions of this node.
-    package func take(_ callBack: CallBack) async throws(Problem) -> CallBack.Result {
+    package func takeCallBack(_ callBack: CallBack) async throws(Problem) -> CallBack.Result {
         guard let fetcher = self[KindKey(app: callBack.app, kind: callBack.kind)] else {
             throw Problem(
                 .notSupported,

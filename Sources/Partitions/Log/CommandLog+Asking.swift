@@ -221,7 +221,7 @@ extension CommandLog {
         to partition: PartitionID,
         _ providers: some NodeProviders
     ) async throws(Problem) -> CallBack.Result {
-        try await self.ask(partition, .callBack(callBack)) { _, _ in try await providers.take(callBack) }
+        try await self.ask(partition, .callBack(callBack)) { _, _ in try await providers.takeCallBack(callBack) }
     }
 
     /// Asks for the content that a host's widgets show.

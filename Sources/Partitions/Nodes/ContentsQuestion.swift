@@ -14,7 +14,7 @@ package struct ContentsQuestion: FieldCoded, Hashable, Sendable {
 /// The timeline providers of a node, as far as other nodes need them.
 package protocol NodeProviders: Sendable {
     /// Takes a call-back about widgets whose partition is this node's.
-    func take(_ callBack: CallBack) async throws(Problem) -> CallBack.Result
+    func takeCallBack(_ callBack: CallBack) async throws(Problem) -> CallBack.Result
     /// The bytes of the content that a host of this node's partitions shows.
     func contents(_ question: ContentsQuestion) async throws(Problem) -> [UInt8]
 }

@@ -37,7 +37,7 @@ package struct OwnerAnswers: Sendable {
         switch question {
         case .progress: return try await owner.progress().encoded
         case .answers(let places): return try await owner.answers(at: places, within: time).encoded
-        case .callBack(let callBack): return try await self.providers(at: owner).take(callBack).encoded
+        case .callBack(let callBack): return try await self.providers(at: owner).takeCallBack(callBack).encoded
         case .contents(let question): return try await self.providers(at: owner).contents(question)
         case .engine(let bytes):
             switch try ReceivedQuestion(bytes) {
