@@ -16,8 +16,8 @@ extension Engine {
         let enough = max(1, min(least, self.ledger.decisions.capacity / 4))
         guard first < count, count - first >= UInt64(enough) else { return filed }
         let numbers = Int(min(UInt64(limit), count - first))
-        // The instance of each decision, where a newer decision of the same instance has named it.
-        var known: [Int?] = Array(repeating: nil, count: numbers)
+        // The subject of each decision, where a newer decision of the same instance has told it.
+        var subjects = Array(repeating: FiledSubject.untold, count: numbers)
         var entries: [Ledger.Decision] = []
         var host: (number: HostNumber, key: HostKey)?
         // From the newest on, so that each instance is looked up once: its decisions name the ones before them.
@@ -31,17 +31,33 @@ extension Engine {
             self.prefetchAddresses(of: entries)
             for place in places.reversed() {
                 let (entry, number) = (entries[place - places.lowerBound], first + UInt64(place))
-                if known[place] == nil, self.isStillAbout(number, entry) {
-                    known[place] = filed.instances.count
-                    filed.instances.append(self.address(of: entry.instance, &host))
+                if subjects[place] == .untold {
+                    if self.isStillAbout(number, entry) {
+                        subjects[place] = .instance(filed.instances.count)
+                        filed.instances.append(self.address(of: entry.instance, &host))
+                    } else {
+                        subjects[place] = .gone
+                    }
                 }
+                let subject = subjects[place]
                 let previous = entry.previous == Ledger.noDecision ? nil : entry.previous
-                if let previous, previous >= first { known[Int(previous - first)] = known[place] }
-                filed.rows.append(FiledDecision(instance: known[place], previous: previous, decision: entry.view))
+                if let previous, previous >= first { subjects[Int(previous - first)] = subject }
+                filed.rows.append(FiledDecision(instance: subject.place, previous: previous, decision: entry.view))
             }
         }
         filed.rows.reverse()
         return filed
+    }
+
+    /// Whom a decision was about, as far as its instance was looked for.
+    private enum FiledSubject: Equatable {
+        case untold
+        /// The instance's place in ``FiledDecisions/instances``.
+        case instance(Int)
+        /// It is removed, or has too many later decisions to be sure.
+        case gone
+
+        var place: Int? { if case .instance(let place) = self { place } else { nil } }
     }
 
     /// Whether the instance of a decision is still the one with that number. A removed instance is to be nowhere but in the state and the
