@@ -62,6 +62,9 @@ package protocol Cluster: Sendable {
     /// - Throws: If they did not take it; then it may be ordered again.
     func change(_ change: PlacementWishes.Change) throws
 
+    /// Whether other nodes may have taken this node's partitions over without its knowing yet.
+    var isCutOff: Bool { get }
+
     /// The node that has a partition, as far as this node knows; nil if none has.
     func owner(of partition: PartitionID) -> ClusterNode?
 

@@ -133,6 +133,13 @@ extension PlacementMachine {
         self.slots[Int(partition.rawValue)].claim.flatMap { $0.isReleased ? nil : $0.node }
     }
 
+    /// Whether others may have taken this node's partitions over without its knowing yet: it has not heard itself for as long as it takes
+    /// them to call it dead, or has not listened long enough since.
+    package func isCutOff(at now: Instant) -> Bool {
+        if case .joining = self.phase { return true }
+        return now - self.lastHeardOwn >= self.limits.silence
+    }
+
     /// Whether other nodes were heard of lately. O(1).
     package var hasPeers: Bool { !self.peers.isEmpty }
 

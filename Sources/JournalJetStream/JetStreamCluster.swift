@@ -44,6 +44,11 @@ package final class JetStreamCluster: Cluster {
         self.joined.withLock { $0?.machine.owner(of: partition) }
     }
 
+    package var isCutOff: Bool {
+        let now = self.now()
+        return self.joined.withLock { $0?.machine.isCutOff(at: now) ?? false }
+    }
+
     package var view: ClusterView? { self.joined.withLock { $0?.machine.view } }
     package var brokers: BrokersView? { self.watch.latest }
     package var clockTroubles: [ClockTrouble] { self.core.clockTroubles }

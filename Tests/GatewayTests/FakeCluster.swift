@@ -18,6 +18,7 @@ final class FakeCluster: Cluster {
     }
 
     var view: ClusterView? { self.machine.withLock { $0.view } }
+    var isCutOff: Bool { self.machine.withLock { $0.isCutOff(at: Instant(milliseconds: 0)) } }
     func owner(of partition: PartitionID) -> ClusterNode? { self.machine.withLock { $0.owner(of: partition) } }
     var ordered: [PlacementWishes.Change] { self.orders.withLock { $0 } }
 

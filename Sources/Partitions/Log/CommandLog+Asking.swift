@@ -113,6 +113,11 @@ extension CommandLog {
         }
     }
 
+    /// Whether the state of a partition is the newest there is, as far as this node can know: no other node may have taken it over.
+    package func isCurrent(_ partition: PartitionID) -> Bool {
+        !self.isPresent(partition) || !(self.nodes?.isCutOff ?? false)
+    }
+
     /// Whether a partition is this node's.
     package func isPresent(_ partition: PartitionID) -> Bool { !self.owners[Int(partition.rawValue)].isAway }
 

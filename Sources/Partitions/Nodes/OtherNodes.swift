@@ -36,6 +36,9 @@ package struct OtherNodes: Sendable {
         (self.membership, self.limits) = (membership, limits)
     }
 
+    /// See ``Cluster/isCutOff``.
+    var isCutOff: Bool { self.membership.cluster.isCutOff }
+
     /// Looks for the owner of one partition, and asks it, until the time is over.
     struct Search {
         private let nodes: OtherNodes

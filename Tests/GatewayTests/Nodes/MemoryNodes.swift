@@ -16,6 +16,7 @@ final class MemoryNodes: Sendable {
         var owners: [PartitionID: ClusterNode] = [:]
         var bodies: [Incarnation: @Sendable (NodeQuestion) async -> NodeAnswer] = [:]
         var silent: Set<Incarnation> = []
+        var cutOff: Set<Incarnation> = []
         var asked = 0
     }
 
@@ -35,6 +36,10 @@ final class MemoryNodes: Sendable {
     func silence(_ node: ClusterNode) { self.state.withLock { _ = $0.silent.insert(node.incarnation) } }
     func hear(_ node: ClusterNode) { self.state.withLock { _ = $0.silent.remove(node.incarnation) } }
 
+    func cutOff(_ node: ClusterNode) { self.state.withLock { _ = $0.cutOff.insert(node.incarnation) } }
+    func connect(_ node: ClusterNode) { self.state.withLock { _ = $0.cutOff.remove(node.incarnation) } }
+    func isCutOff(_ node: ClusterNode) -> Bool { self.state.withLock { $0.cutOff.contains(node.incarnation) } }
+
     func answer(as node: ClusterNode, _ body: @escaping @Sendable (NodeQuestion) async -> NodeAnswer) {
         self.state.withLock { $0.bodies[node.incarnation] = body }
     }
@@ -51,6 +56,7 @@ final class MemoryNodes: Sendable {
     /// One node's side.
     struct Side: Cluster, NodeExchange {
         let nodes: MemoryNodes
+        let node: ClusterNode
 
         func join(
             _ node: ClusterNode,
@@ -59,6 +65,7 @@ final class MemoryNodes: Sendable {
         ) {}
         func tell(_ news: NodeNews) {}
         var view: ClusterView? { nil }
+        var isCutOff: Bool { self.nodes.isCutOff(self.node) }
         var brokers: BrokersView? { nil }
         var clockTroubles: [ClockTrouble] { [] }
         func change(_ change: PlacementWishes.Change) {}
@@ -107,7 +114,7 @@ final class MemoryNode: Sendable {
             rules: UInt32(rules)
         )
         let directory = HostDirectory(seed: number, apps: [Sports.app], absent: partitions)
-        let side = MemoryNodes.Side(nodes: nodes)
+        let side = MemoryNodes.Side(nodes: nodes, node: self.node)
         let membership = Membership(side, side, as: self.node)
         let services = PartitionOwner.Services(
             journal: journal,
