@@ -10,7 +10,7 @@ final class BrokerWatch: Sendable {
     private static let spacingMilliseconds = 10_000
     /// A broker asks the streams' leaders, and waits for those that are away.
     private static let answerMilliseconds = 5000
-    private static let brokersMilliseconds = 300
+    private static let brokersMilliseconds = 1000
 
     /// A page of a broker's list of streams.
     private struct Page: Decodable {
