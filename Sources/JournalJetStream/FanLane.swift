@@ -12,13 +12,15 @@ import WidgetModel
 final class FanLane: Sendable {
     struct Work: Sendable {
         let submission: SubmissionToAll
+        /// How long its caller waits.
+        let patience: Patience
         let whenDurable: @Sendable (Result<Void, JournalError>) -> Void
         let whenPlaced: @Sendable (AppendReceipt) -> Void
     }
 
     /// A message that is sent, and of which this process does not know a copy in every partition yet.
     private struct Placing {
-        let works: ArraySlice<Work>
+        let works: [Work]
         /// Until when a first copy is waited for; nil once it is told.
         var toldBy: DispatchTime?
         var left: Int
@@ -39,34 +41,45 @@ final class FanLane: Sendable {
     func run() {
         while let group = self.box.next() {
             let limit = self.core.configuration.limits.entryBytesMax
-            for works in group.runs(upTo: limit, Self.byteCount) { self.send(works) }
+            for works in group.runs(upTo: limit, Self.byteCount) {
+                self.send(works.filter { !self.giveUpIfLate($0) })
+            }
         }
     }
 
     /// Records that are others for each partition go alone: they have no common place.
     private static func byteCount(_ work: Work) -> Int { work.submission.isSame ? work.submission.byteCount : .max }
 
-    private static func join(_ works: ArraySlice<Work>) -> SubmissionToAll {
+    private static func join(_ works: [Work]) -> SubmissionToAll {
         if works.count == 1, let work = works.first { return work.submission }
         var records = PackedRecords()
         for work in works { for part in work.submission.distinctRecords { records.append(contentsOf: part) } }
         return SubmissionToAll(records)
     }
 
-    /// Sends some in one message.
-    private func send(_ works: ArraySlice<Work>) {
+    /// Tells a caller that has waited for too long, while others' messages were sent, that its own was not.
+    private func giveUpIfLate(_ work: Work) -> Bool {
+        guard work.patience.isOver else { return false }
+        self.core.finish(appendBytes: work.submission.byteCount)
+        work.whenDurable(.failure(.notSent(to: self.core.names.fan)))
+        return true
+    }
+
+    /// Sends some in one message, which is tried for as long as the first one's caller waits.
+    private func send(_ works: [Work]) {
+        guard let patience = works.first?.patience else { return }
         let submission = Self.join(works)
         let now = self.core.clock()
-        let toldBy = DispatchTime.now() + .milliseconds(self.core.configuration.patienceMilliseconds)
         var sent: MessageID?
-        self.publisher.send { id in
+        let message = { (id: MessageID) in
             sent = id
             // Before a copy can be seen.
-            let placing = Placing(works: works, toldBy: toldBy, left: self.core.format.partitions)
+            let placing = Placing(works: works, toldBy: patience.end, left: self.core.format.partitions)
             self.placing.withLock { $0[id] = placing }
             return FanMessage(id: id, writtenAt: now, submission: submission)
                 .bytes(self.core.journalID, in: self.core.names.fan)
-        } settled: { result in
+        }
+        self.publisher.send(message, patience) { result in
             guard case .failure(let error) = result else { return }
             if let sent { self.placing.withLock { _ = $0.removeValue(forKey: sent) } }
             for work in works {
@@ -80,7 +93,7 @@ final class FanLane: Sendable {
     func placed(_ id: MessageID, _ partition: PartitionID, at position: LogPosition) {
         guard self.placing.withLock({ $0[id] != nil }) else { return }
         self.publisher.waitUntilSettled(id)
-        let works = self.placing.withLock { placing -> ArraySlice<Work> in
+        let works = self.placing.withLock { placing -> [Work] in
             guard var known = placing[id] else { return [] }
             known.left -= 1
             // Before another copy can be told of.

@@ -7,6 +7,8 @@ import WidgetModel
 final class InputLane: Sendable {
     struct Work: Sendable {
         let records: PackedRecords
+        /// How long its caller waits.
+        let patience: Patience
         let whenDurable: @Sendable (Result<AppendReceipt, JournalError>) -> Void
     }
 
@@ -26,19 +28,31 @@ final class InputLane: Sendable {
     func run() {
         while let group = self.box.next() {
             let limit = self.core.configuration.limits.entryBytesMax
-            for works in group.runs(upTo: limit, { $0.records.bytes.count }) { self.send(works) }
+            for works in group.runs(upTo: limit, { $0.records.bytes.count }) {
+                self.send(works.filter { !self.giveUpIfLate($0) })
+            }
         }
     }
 
-    /// Sends some in one message.
-    private func send(_ works: ArraySlice<Work>) {
+    /// Tells a caller that has waited for too long, while others' messages were sent, that its own was not.
+    private func giveUpIfLate(_ work: Work) -> Bool {
+        guard work.patience.isOver else { return false }
+        self.core.finish(appendBytes: work.records.bytes.count)
+        work.whenDurable(.failure(.notSent(to: self.core.names.input(self.partition))))
+        return true
+    }
+
+    /// Sends some in one message, which is tried for as long as the first one's caller waits.
+    private func send(_ works: [Work]) {
+        guard let patience = works.first?.patience else { return }
         var records = PackedRecords()
         for work in works { records.append(contentsOf: work.records) }
         let stream = self.core.names.input(self.partition)
         let now = self.core.clock()
-        self.publisher.send { id in
-            InputMessage(id: id, writtenAt: now, records: records).bytes(self.core.journalID, in: stream)
-        } settled: { result in
+        self.publisher.send(
+            { id in InputMessage(id: id, writtenAt: now, records: records).bytes(self.core.journalID, in: stream) },
+            patience
+        ) { result in
             self.core.finish(appendBytes: records.bytes.count)
             var index = 0
             for work in works {

@@ -169,7 +169,7 @@ extension JetStreamJournal {
             limits.refusal(of: submission, partitions: self.format.partitions, waiting: waiting)
         }
         if let refusal { return whenDurable(.failure(refusal)) }
-        let work = InputLane.Work(records: submission.records, whenDurable: whenDurable)
+        let work = InputLane.Work(records: submission.records, patience: self.core.patience, whenDurable: whenDurable)
         guard !self.inputs[Int(submission.partition.rawValue)].box.add(work) else { return }
         whenDurable(.failure(JournalError(.closed, "the journal is closed")))
     }
@@ -183,7 +183,12 @@ extension JetStreamJournal {
             limits.refusal(of: submission, partitions: self.format.partitions, waiting: waiting)
         }
         if let refusal { return whenDurable(.failure(refusal)) }
-        let work = FanLane.Work(submission: submission, whenDurable: whenDurable, whenPlaced: whenPlaced)
+        let work = FanLane.Work(
+            submission: submission,
+            patience: self.core.patience,
+            whenDurable: whenDurable,
+            whenPlaced: whenPlaced
+        )
         guard !self.fan.box.add(work) else { return }
         whenDurable(.failure(JournalError(.closed, "the journal is closed")))
     }

@@ -104,8 +104,7 @@ final class OpenLog: Sendable {
 
     /// Tries something that asks brokers until one answers, for as long as the configuration says.
     func persist<Value>(_ body: () throws(JournalError) -> Value) throws(JournalError) -> Value {
-        let patience = Patience(milliseconds: self.configuration.patienceMilliseconds)
-        return try patience.persist { () throws(JournalError) in
+        try self.patience.persist { () throws(JournalError) in
             do throws(JournalError) {
                 return try body()
             } catch {
@@ -115,6 +114,9 @@ final class OpenLog: Sendable {
         }
     }
 
+    /// For how long an append that comes now is tried.
+    var patience: Patience { Patience(milliseconds: self.configuration.patienceMilliseconds) }
+
     /// Where a stream begins and ends that has to be there.
     func ends(of stream: String) throws(JournalError) -> StreamEnds {
         let ends = try self.persist { () throws(JournalError) in try self.broker.ends(of: stream) }
@@ -123,11 +125,18 @@ final class OpenLog: Sendable {
     }
 }
 
+extension JournalError {
+    /// The appends before took so long that this one was given up while it was in line.
+    static func notSent(to stream: String) -> JournalError {
+        JournalError(.failing, "append to \(stream): the brokers are slow, and it was not sent")
+    }
+}
+
 /// How long something is tried again.
-struct Patience {
+struct Patience: Sendable {
     /// Between two attempts: in the middle of an election brokers answer at once that there is no leader.
     private static let pauseMilliseconds: UInt32 = 75
-    private let end: DispatchTime
+    let end: DispatchTime
 
     init(milliseconds: Int) { self.end = .now() + .milliseconds(milliseconds) }
 

@@ -33,8 +33,14 @@ final class Publisher: Sendable {
 
     /// Sends a message; `settled` is told the result before readers that see the message in the stream go on.
     ///
-    /// - Parameter bytes: The message, with its id in it.
-    func send(_ bytes: (MessageID) -> [UInt8], settled: (Result<UInt64, JournalError>) -> Void) {
+    /// - Parameters:
+    ///   - bytes: The message, with its id in it.
+    ///   - patience: For how long it is tried; once in any case.
+    func send(
+        _ bytes: (MessageID) -> [UInt8],
+        _ patience: Patience,
+        settled: (Result<UInt64, JournalError>) -> Void
+    ) {
         let isSettled = DispatchGroup()
         isSettled.enter()
         let (id, first) = self.state.withLock { state in
@@ -42,7 +48,7 @@ final class Publisher: Sendable {
             state.underWay = (id, isSettled)
             return (id, first)
         }
-        settled(self.store(bytes(id), to: self.subject(id.writer), first))
+        settled(self.store(bytes(id), to: self.subject(id.writer), first, patience))
         self.state.withLock { $0.underWay = nil }
         isSettled.leave()
     }
@@ -58,10 +64,12 @@ final class Publisher: Sendable {
         isSettled?.wait()
     }
 
-    private func store(_ bytes: [UInt8], to subject: String, _ first: MessageWriter.Step) -> Result<
-        UInt64, JournalError
-    > {
-        let patience = Patience(milliseconds: self.core.configuration.patienceMilliseconds)
+    private func store(
+        _ bytes: [UInt8],
+        to subject: String,
+        _ first: MessageWriter.Step,
+        _ patience: Patience
+    ) -> Result<UInt64, JournalError> {
         var (step, isTried) = (first, false)
         while true {
             switch step {

@@ -37,6 +37,29 @@ struct BadDayTests {
         #expect(texts.contains("c"))
     }
 
+    @Test func `an append that waited in line for longer than its patience is given up unsent`() throws {
+        // Less than the first attempt of the message before waits.
+        let harness = try Harness(try Brokers(), patienceMilliseconds: 300)
+        harness.brokers.pause(0)
+        // Each too long to share a message.
+        let bytes = JournalLimits().entryBytesMax * 2 / 3
+        let (told, toldOfAll) = (Inbox<AppendResult>(), Inbox<Result<Void, JournalError>>())
+        for _ in 0..<3 {
+            let records = record(bytes: bytes)
+            harness.journal.append(Submission(partition: Self.partition, records: records)) { told.add($0) }
+            harness.journal.appendToAll(
+                SubmissionToAll(records),
+                whenDurable: { toldOfAll.add($0) },
+                whenPlaced: { _ in }
+            )
+        }
+        // The first one, too, if its thread came too late.
+        #expect(told.wait(for: 3).dropFirst().map(\.code) == [.failing, .failing])
+        #expect(toldOfAll.wait(for: 3).dropFirst().map(\.code) == [.failing, .failing])
+        harness.brokers.resume(0)
+        #expect(try harness.journal.texts().joined().count <= 2)
+    }
+
     @Test func `a broker that stalls for less than the patience costs nothing but time`() throws {
         let harness = try Harness(try Brokers())
         #expect(harness.journal.append("a").code == nil)
@@ -288,6 +311,30 @@ struct BadDayTests {
         }
         #expect(harness.journal.commit(output(through: 1), expected: nil) == .success(.first))
         #expect((other as any Journal).commit(output(through: 2), expected: nil).code == .fenced)
+    }
+
+    @Test func `ten thousand pushes to many by two gateways are in every partition once, in one order`() throws {
+        let harness = try Harness(try Brokers(), partitions: 3)
+        let other = try Harness.open(harness.configuration)
+        defer { other.close() }
+        let journals: [(name: String, journal: any Journal)] = [("a", harness.journal), ("b", other)]
+        let (told, placed) = (Inbox<Result<Void, JournalError>>(), Inbox<PartitionID>())
+        for number in 0..<5_000 {
+            for (name, journal) in journals {
+                journal.appendToAll(
+                    SubmissionToAll(records("\(name)\(number)")),
+                    whenDurable: { told.add($0) },
+                    whenPlaced: { placed.add($0.partition) }
+                )
+            }
+        }
+        #expect(told.wait(for: 10_000).allSatisfy { $0.code == nil })
+        _ = placed.wait(for: 30_000)
+        let texts = try (0..<3).map { try Array(harness.journal.texts(PartitionID($0)).joined()) }
+        #expect(texts[0].count == 10_000 && texts[1] == texts[0] && texts[2] == texts[0])
+        for (name, _) in journals {
+            #expect(texts[0].filter { $0.hasPrefix(name) } == (0..<5_000).map { "\(name)\($0)" })
+        }
     }
 
     @Test func `one damaged byte is found`() throws {
