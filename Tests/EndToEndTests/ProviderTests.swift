@@ -63,12 +63,19 @@ import Testing
         await again.stop()
     }
 
-    @Test func `a widget that is added is shown a placeholder before its timeline, however late that is`() async throws
-    {
+    @Test(arguments: TestLog.present)
+    func `a widget that is added is shown a placeholder before its timeline, however late that is`(
+        log: TestLog
+    ) async throws {
         let folder = try TestGateway.makeFolder()
         let provider = try await ExampleProvider(in: folder)
         try provider.breakScores()
-        let gateway = try await TestGateway.start(in: folder, timelineProvider: provider.url)
+        let gateway = try await TestGateway.start(
+            on: log,
+            in: folder,
+            partitions: 4,
+            timelineProvider: provider.url
+        )
         let bearer = try await gateway.providerToken()
         let host = try gateway.host(1, bearer)
         _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)

@@ -44,18 +44,29 @@ extension TestGateway {
         on log: TestLog,
         in folder: String? = nil,
         partitions: Int,
-        appSettings: String = ""
+        appSettings: String = "",
+        timelineProvider: String? = nil
     ) async throws -> TestGateway {
         #if JetStream
-        if log == .sharedLog { return try await self.startThree(in: folder, partitions, appSettings) }
+        if log == .sharedLog {
+            return try await self.startThree(in: folder, partitions, appSettings, timelineProvider)
+        }
         #endif
-        return try await self.start(in: folder, partitions: partitions, appSettings: appSettings)
+        return try await self.start(
+            in: folder,
+            partitions: partitions,
+            appSettings: appSettings,
+            timelineProvider: timelineProvider
+        )
     }
 
     #if JetStream
-    private static func startThree(in folder: String?, _ partitions: Int, _ appSettings: String) async throws
-        -> TestGateway
-    {
+    private static func startThree(
+        in folder: String?,
+        _ partitions: Int,
+        _ appSettings: String,
+        _ timelineProvider: String?
+    ) async throws -> TestGateway {
         let folder = try folder ?? self.makeFolder()
         if !FileManager.default.fileExists(atPath: "\(folder)/certs") {
             try await self.makeCertificates(in: folder, ["--topic", self.topic])
@@ -67,6 +78,7 @@ extension TestGateway {
                 partitions: partitions,
                 extra: try JetStreamGatewayTests.journal(brokers, node: node, replicas: 3),
                 appSettings: appSettings,
+                timelineProvider: timelineProvider,
                 peers: peers
             )
         }
