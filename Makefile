@@ -42,7 +42,7 @@ coverage: setup ## Count the lines of Sources that tests run, by target, in .bui
 demo: setup ## A gateway, 10,000 hosts, real clients; KEEP=1 leaves it running, JOURNAL=jetstream has the log on a NATS broker
 	@KEEP="$(KEEP)" JOURNAL="$(JOURNAL)" deploy/demo/run.sh
 
-demo-cluster: setup ## Three gateways share a log on three NATS brokers, under the traffic of clients; an owner, a broker and another node are killed
+demo-cluster: setup ## Three gateways share a log on three NATS brokers, under the traffic of clients; an owner, a broker and a standby are killed
 ifndef PROGRAM
 	swift build -c release --product freshet
 endif
@@ -89,7 +89,7 @@ chaos: setup ## Kill, stop, drain and slow down gateways and brokers under load 
 ifndef PROGRAM
 	swift build -c release --product freshet
 endif
-	@.venv/bin/python Tests/Chaos --program "$(or $(PROGRAM),.build/release/freshet)" --rounds "$(or $(ROUNDS),20)" $(if $(SEED),--seed $(SEED)) $(if $(LONG),--long $(LONG))
+	@.venv/bin/python Tests/Chaos --program "$(or $(PROGRAM),.build/release/freshet)" --rounds "$(or $(ROUNDS),20)" $(if $(SEED),--seed $(SEED)) $(if $(LONG),--long $(LONG)) $(if $(NATS),--nats $(NATS)) $(if $(NATS_LATER),--nats-later $(NATS_LATER))
 
 soak: setup ## ROUNDS crashes, abuse probes, then mixed load for MINUTES (default 60); memory, descriptors and latency must stay flat
 	@MINUTES="$(or $(MINUTES),60)" ROUNDS="$(or $(ROUNDS),300)" deploy/bench/soak.sh

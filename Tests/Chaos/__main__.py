@@ -57,6 +57,7 @@ class Chaos:
         self.streams = streams
         self.random = random.Random(told.seed)
         self.long = told.long
+        self.later_brokers = told.nats_later
         #: That ends, and is started again, by what a round does.
         self.is_out: set[Gateway] = set()
         self.takeovers: list[float] = []
@@ -111,6 +112,8 @@ class Chaos:
             case "a broker is ended in order":
                 await asyncio.to_thread(brokers[0].end)
                 await asyncio.sleep(wait(0.1, 8))
+                if self.later_brokers:
+                    brokers[0].command[0] = str(self.later_brokers)
                 brokers[0].start()
             case "a broker is stopped":
                 await self.out(brokers[:1], wait(0.5, 8))
@@ -243,6 +246,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", type=pathlib.Path, required=True, help="the program freshet")
     parser.add_argument("--nats", type=pathlib.Path, default=ROOT / ".venv/bin/nats-server", help="the program nats-server")
+    parser.add_argument("--nats-later", type=pathlib.Path,
+                        help="another version of it: a broker that is ended in order is upgraded in place to that")
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
     parser.add_argument("--long", type=float, metavar="SECONDS",
@@ -287,6 +292,8 @@ def main() -> int:
     say(f"deliveries: {len(evidence.deliveries)}, {sum(one['status'] != 200 for one in evidence.deliveries)} of them refused; "
         f"{evidence.delivered_again} came again under an id that had been answered")
     say(f"in the log: {len(evidence.entries)} records, {len(found)} reloads, {sum(one['charged'] for one in found)} of them charged")
+    if told.nats_later:
+        say(f"brokers upgraded in place: {sum(broker.command[0] == str(told.nats_later) for broker in cluster.brokers)} of 3")
     say(f"takeovers: {quantiles(chaos.takeovers)}")
     for kind, gaps in sorted(chaos.gaps.items()):
         say(f"  pauses of what is accepted, where {kind}: {quantiles(gaps)}")

@@ -1,4 +1,4 @@
-"""Three gateways share a log on three NATS brokers; an owner, a broker and another gateway die in the middle, and the books close.
+"""Three gateways share a log on three NATS brokers; an owner, a broker and a standby die in the middle, and the books close.
 
     cluster.py --program .build/release/freshet
 
@@ -53,6 +53,10 @@ class Demo:
         view = await asyncio.to_thread(self.cluster.view, besides)
         return collections.Counter(one.get("owner") for one in (view or {}).get("partitions", []) if one["state"] == "running")
 
+    async def standbys(self) -> collections.Counter:
+        view = await asyncio.to_thread(self.cluster.view)
+        return collections.Counter(one.get("standby") for one in (view or {}).get("partitions", []))
+
     async def kill(self, gateway: Gateway, why: str) -> None:
         had = (await self.owners())[gateway.name]
         before = self.traffic.counts["push"]
@@ -92,7 +96,10 @@ class Demo:
             first = max(self.cluster.gateways, key=lambda one: owners[one.name])
             await self.kill(first, "the owner of the most")
             await self.kill_broker(self.cluster.brokers[1])
-            await self.kill(next(one for one in self.cluster.gateways if one is not first), "another node")
+            followed = await self.standbys()
+            others = [one for one in self.cluster.gateways if one is not first]
+            second = max(others, key=lambda one: followed[one.name])
+            await self.kill(second, f"which stands by for {followed[second.name]} partitions of the others")
             await self.go_on(200)
         finally:
             self.traffic.is_over = True
