@@ -95,64 +95,17 @@ package struct LoadRun: Sendable {
 private final class LoadSession {
     private let driver: LoadDriver
     private let dialer: LoadDialer
-    private var opening = 0
-    private var whenOpen: EventLoopPromise<Void>?
 
     private init(_ run: LoadRun, _ eventLoop: any EventLoop) {
-        self.driver = LoadDriver(
-            run.scenario,
-            target: run.target,
-            run: run.run,
-            firstRevision: run.firstRevision,
-            eventLoop: eventLoop
-        )
         self.dialer = LoadDialer(target: run.target, eventLoop: eventLoop)
+        self.driver = LoadDriver(run.scenario, self.dialer, run: run.run, firstRevision: run.firstRevision)
     }
 
     /// Connects everything.
     static func open(_ run: LoadRun, _ eventLoop: any EventLoop) -> EventLoopFuture<NIOLoopBound<LoadSession>> {
         let session = LoadSession(run, eventLoop)
         let bound = NIOLoopBound(session, eventLoop: eventLoop)
-        let promise = eventLoop.makePromise(of: Void.self)
-        session.connect(promise)
-        return promise.futureResult.flatMap { bound.value.driver.hosts.open(bound.value.dialer) }.map { bound }
-    }
-
-    private func connect(_ promise: EventLoopPromise<Void>) {
-        let lanes = self.driver.lanes.indices.filter { self.driver.lanes[$0].isUsed }
-        let count = self.driver.scenario.connections
-        self.opening = lanes.count * count
-        self.whenOpen = promise
-        self.driver.dialer = self.dialer
-        self.driver.onOpen = { [weak self] in self?.opened() }
-        self.driver.onFailure = { [weak self] reason in self?.failed(reason) }
-        for lane in lanes {
-            for index in 0..<count {
-                let connection = self.dialer.dial(
-                    self.driver.lanes[lane].listener,
-                    index: index,
-                    streams: self.driver.scenario.streams,
-                    owner: self.driver
-                ) { [weak self] reason in
-                    self?.failed(reason)
-                }
-                if let connection { self.driver.lanes[lane].connections.append(connection) }
-            }
-        }
-    }
-
-    private func opened() {
-        self.opening -= 1
-        if self.opening == 0 {
-            self.whenOpen?.succeed()
-            self.whenOpen = nil
-        }
-    }
-
-    private func failed(_ reason: String) {
-        let target = self.dialer.target
-        self.whenOpen?.fail(LoadError("cannot connect to \(target.address):\(target.pushPort): \(reason)"))
-        self.whenOpen = nil
+        return session.driver.open().flatMap { bound.value.driver.hosts.open() }.map { bound }
     }
 
     func run(
@@ -167,9 +120,9 @@ private final class LoadSession {
             return LoadOutcome(
                 tally: driver.tally,
                 began: began,
-                elapsed: driver.endedAt - driver.beginning,
+                elapsed: driver.ending?.elapsed ?? 0,
                 cpu: processTime() - before,
-                failure: driver.failure
+                failure: driver.ending?.failure
             )
         }
     }

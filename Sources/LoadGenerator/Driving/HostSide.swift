@@ -12,9 +12,9 @@ final class HostSide {
     private let run: UInt64
     /// Set at once; it outlives this.
     weak var driver: LoadDriver?
-    var dialer: LoadDialer?
-    private var machine = HostStreamsMachine(count: 0, asksQuestions: false)
-    private var streams: [HostStream] = []
+    private let dialer: LoadDialer
+    private var machine: HostStreamsMachine
+    private var streams: [HostStream]
     private var inquirer: LoadConnection?
     private var times = PushTimes()
     private var notices: [EventStreamReader.Notice] = []
@@ -30,9 +30,9 @@ final class HostSide {
     private var lastReload: Int64 = 0
     /// Connections with requests that have not gone.
     private var written: [LoadConnection] = []
-    private var reloaded: RequestTemplate?
-    private var acknowledged: RequestTemplate?
-    private var asking: RequestTemplate?
+    private var reloaded: RequestTemplate
+    private var acknowledged: RequestTemplate
+    private var asking: RequestTemplate
     private var token = Array(repeating: UInt8(ascii: "0"), count: LoadScene.tokenLength)
 
     /// A reload that a host shows, or will.
@@ -49,18 +49,16 @@ final class HostSide {
     /// Without a reload for so long, none is on its way.
     private static let quietAfter: Int64 = 500_000_000
 
-    init(_ scene: LoadScene, run: UInt64) {
+    init(_ scene: LoadScene, _ dialer: LoadDialer, run: UInt64) {
         self.scene = scene
         self.scenario = scene.scenario
         self.run = run
-        self.inquiries = PushInquiries(share: scene.scenario.followed)
-    }
-
-    // MARK: Streams
-
-    /// Opens every stream; the future ends when all of them have begun.
-    func open(_ dialer: LoadDialer) -> EventLoopFuture<Void> {
         self.dialer = dialer
+        self.inquiries = PushInquiries(share: scene.scenario.followed)
+        let reader = EventStreamReader(run: run)
+        self.streams = (0..<scene.scenario.hosts.streams).map { HostStream(host: $0, reader: reader) }
+        if scene.scenario.hosts.followsApp { self.streams.append(HostStream(host: nil, reader: reader)) }
+        self.machine = HostStreamsMachine(count: self.streams.count, asksQuestions: scene.scenario.followed > 0)
         let target = dialer.target
         let authority = "\(target.serverName):\(target.hostPort ?? target.pushPort)"
         let headers = [("authorization", "bearer \(target.token)"), ("content-type", "application/json")]
@@ -74,7 +72,7 @@ final class HostSide {
         self.acknowledged = RequestTemplate(
             method: "POST",
             authority: authority,
-            path: "/v1/apps/\(self.scenario.app)/acknowledgements",
+            path: "/v1/apps/\(scene.scenario.app)/acknowledgements",
             headers: headers
         )
         self.asking = RequestTemplate(
@@ -84,11 +82,13 @@ final class HostSide {
             holeLength: NumberedPushID.length,
             headers: [("authorization", "bearer \(target.token)")]
         )
-        let promise = dialer.eventLoop.makePromise(of: Void.self)
-        let reader = EventStreamReader(run: self.run)
-        self.streams = (0..<self.scenario.hosts.streams).map { HostStream(host: $0, reader: reader) }
-        if self.scenario.hosts.followsApp { self.streams.append(HostStream(host: nil, reader: reader)) }
-        self.machine = HostStreamsMachine(count: self.streams.count, asksQuestions: self.scenario.followed > 0)
+    }
+
+    // MARK: Streams
+
+    /// Opens every stream; the future ends when all of them have begun.
+    func open() -> EventLoopFuture<Void> {
+        let promise = self.dialer.eventLoop.makePromise(of: Void.self)
         self.whenOpen = promise
         self.perform { $0.open(&$1) }
         return promise.futureResult
@@ -128,7 +128,7 @@ final class HostSide {
     /// Connects a stream, or the connection for questions.
     private func dial(_ index: Int) {
         let isInquirer = index == self.streams.count
-        let connection = self.dialer?.dial(
+        let connection = self.dialer.dial(
             isInquirer ? .push : .host,
             index: index,
             streams: isInquirer ? 100 : 1000,
@@ -142,9 +142,8 @@ final class HostSide {
 
     /// Connects again after a tenth of a second, unless the run is over by then.
     private func dialSoon(_ index: Int) {
-        guard let eventLoop = self.dialer?.eventLoop else { return }
-        let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        eventLoop.scheduleTask(in: .milliseconds(100)) { bound.value.perform { $0.connectNow(index, &$1) } }
+        let bound = NIOLoopBound(self, eventLoop: self.dialer.eventLoop)
+        self.dialer.eventLoop.scheduleTask(in: .milliseconds(100)) { bound.value.perform { $0.connectNow(index, &$1) } }
     }
 
     /// Drops a stream as a network does, and connects again at once.
@@ -161,7 +160,7 @@ final class HostSide {
     }
 
     private func ask(_ index: Int, on connection: LoadConnection) {
-        guard let target = self.dialer?.target else { return }
+        let target = self.dialer.target
         let path =
             self.streams[index].host.map { "/v1/hosts/\(self.scene.token($0))/events" }
             ?? "/v1/apps/\(self.scenario.app)/events"
@@ -227,36 +226,33 @@ final class HostSide {
             : "{\"signal\":\"reloaded\",\"reload\":\"\(reload)\"}"
         self.scene.writeToken(host, into: &self.token)
         let token = self.token
-        self.reloaded?.fillPath(token.span)
-        self.reloaded?.body = Array(text.utf8)
+        self.reloaded.fillPath(token.span)
+        self.reloaded.body = Array(text.utf8)
         self.number += 1
-        guard let template = self.reloaded else { return }
         self.groups[self.number] = [shown]
-        connection.submit(template, load: Purpose.acknowledgement.rawValue, number: self.number)
+        connection.submit(self.reloaded, load: Purpose.acknowledgement.rawValue, number: self.number)
         self.written.append(connection)
     }
 
     private func acknowledge(_ bulk: [Shown]) {
-        guard let stream = bulk.first?.stream, let connection = self.streams[stream].connection, connection.room > 0,
-            var template = self.acknowledged
+        guard let stream = bulk.first?.stream, let connection = self.streams[stream].connection, connection.room > 0
         else { return }
         var body: [UInt8] = []
         for shown in bulk {
             body += Array("{\"reload\":\"".utf8) + shown.notice.reload + Array("\"}\n".utf8)
         }
-        template.body = body
+        self.acknowledged.body = body
         self.number += 1
         self.groups[self.number] = bulk
-        connection.submit(template, load: Purpose.acknowledgement.rawValue, number: self.number)
+        connection.submit(self.acknowledged, load: Purpose.acknowledgement.rawValue, number: self.number)
         self.written.append(connection)
     }
 
     private func inquire(_ push: Int64, _ inquirer: LoadConnection) {
         let id = NumberedPushID.text(push, run: self.run)
-        self.asking?.fillPath(id.span)
-        guard let template = self.asking else { return }
+        self.asking.fillPath(id.span)
         self.number += 1
-        inquirer.submit(template, load: Purpose.inquiry.rawValue, number: self.number)
+        inquirer.submit(self.asking, load: Purpose.inquiry.rawValue, number: self.number)
         self.written.append(inquirer)
     }
 

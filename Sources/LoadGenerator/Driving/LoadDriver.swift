@@ -10,10 +10,20 @@ import TLS
 /// counts from when it was due. So a server that stalls is not asked less often meanwhile, and all operations that wait
 /// behind its stall count their wait (no coordinated omission).
 final class LoadDriver {
+    /// How far it is.
+    private enum Phase {
+        case new
+        /// So many connections are not there yet.
+        case connecting(left: Int, EventLoopPromise<Void>)
+        case connected
+        case running(EventLoopPromise<Void>)
+        case ended(at: Int64, failure: String?)
+    }
+
     let scene: LoadScene
     let scenario: LoadScenario
-    let target: LoadTarget
-    let eventLoop: any EventLoop
+    private let dialer: LoadDialer
+    private var phase = Phase.new
     var tally: LoadTally
     var dice: Dice
     /// The nanosecond at which the run begins; operations are due after it.
@@ -23,36 +33,26 @@ final class LoadDriver {
     let hosts: HostSide
     private var tick: Scheduled<Void>?
     private var tickAt = Int64.max
-    private var isRunning = false
     private var isPumping = false
-    /// Makes connections; set before the run.
-    var dialer: LoadDialer?
     /// Nanoseconds between two attempts to connect again, at first and at most.
     private static let reconnectDelayMin: Int64 = 20_000_000
     private static let reconnectDelayMax: Int64 = 500_000_000
-    private var whenDone: EventLoopPromise<Void>?
-    /// Told of each connection until the run begins, and of each failure to make one.
-    var onOpen: (() -> Void)?
-    var onFailure: ((String) -> Void)?
     private var onProgress: (@Sendable (LoadProgress) -> Void)?
     private var progressAt: Int64 = 0
-    private(set) var endedAt: Int64 = 0
-    private(set) var failure: String?
     private var turns: [Int]
 
     /// Sending in batches that are so far apart saves wakeups; nothing is late by more than this for it.
     private static let shortestTick: Int64 = 100_000
 
-    init(_ scenario: LoadScenario, target: LoadTarget, run: UInt64, firstRevision: Int, eventLoop: any EventLoop) {
+    init(_ scenario: LoadScenario, _ dialer: LoadDialer, run: UInt64, firstRevision: Int) {
         self.scenario = scenario
         self.scene = LoadScene(scenario)
-        self.target = target
-        self.eventLoop = eventLoop
+        self.dialer = dialer
         self.tally = LoadTally(loads: scenario.loads.count, interval: LoadTally.interval(of: scenario.length))
         self.dice = Dice(seed: scenario.seed, role: 2, number: 0)
         self.lanes = Lane.Listener.allCases.map { Lane($0, of: scenario) }
-        self.requests = LoadRequests(LoadScene(scenario), target, run: run, firstRevision: firstRevision)
-        self.hosts = HostSide(LoadScene(scenario), run: run)
+        self.requests = LoadRequests(LoadScene(scenario), dialer.target, run: run, firstRevision: firstRevision)
+        self.hosts = HostSide(LoadScene(scenario), dialer, run: run)
         self.turns = scenario.loads.map { _ in 0 }
         self.hosts.driver = self
     }
@@ -60,15 +60,56 @@ final class LoadDriver {
     /// Nanoseconds after the run's beginning.
     func instant(_ now: Int64) -> Int64 { now - self.beginning }
 
+    private var isRunning: Bool { if case .running = self.phase { true } else { false } }
+
+    /// How long the run took, in nanoseconds, and why it ended early if it did; nil before its end.
+    var ending: (elapsed: Int64, failure: String?)? {
+        guard case .ended(let instant, let failure) = self.phase else { return nil }
+        return (self.instant(instant), failure)
+    }
+
+    // MARK: Connecting
+
+    /// Makes the connections of all listeners that operations go to.
+    func open() -> EventLoopFuture<Void> {
+        let promise = self.dialer.eventLoop.makePromise(of: Void.self)
+        let used = self.lanes.indices.filter { self.lanes[$0].isUsed }
+        let left = used.count * self.scenario.connections
+        guard left > 0 else {
+            self.phase = .connected
+            return self.dialer.eventLoop.makeSucceededVoidFuture()
+        }
+        self.phase = .connecting(left: left, promise)
+        for lane in used {
+            for index in 0..<self.scenario.connections {
+                let connection = self.dial(lane, index) { [weak self] in self?.failedToConnect($0) }
+                if let connection { self.lanes[lane].connections.append(connection) }
+            }
+        }
+        return promise.futureResult
+    }
+
+    private func dial(_ lane: Int, _ index: Int, failed: @escaping (String) -> Void) -> LoadConnection? {
+        let (listener, streams) = (self.lanes[lane].listener, self.scenario.streams)
+        return self.dialer.dial(listener, index: index, streams: streams, owner: self, failed: failed)
+    }
+
+    private func failedToConnect(_ reason: String) {
+        guard case .connecting(_, let promise) = self.phase else { return }
+        let target = self.dialer.target
+        let failure = "cannot connect to \(target.address):\(target.pushPort): \(reason)"
+        self.phase = .ended(at: self.beginning, failure: failure)
+        promise.fail(LoadError(failure))
+    }
+
     // MARK: The run
 
     /// Sends everything; the future ends with the last answer, or when no more of them are waited for.
     func run(_ onProgress: (@Sendable (LoadProgress) -> Void)?) -> EventLoopFuture<Void> {
-        let promise = self.eventLoop.makePromise(of: Void.self)
-        self.whenDone = promise
+        let promise = self.dialer.eventLoop.makePromise(of: Void.self)
+        self.phase = .running(promise)
         self.onProgress = onProgress
         self.beginning = MonotonicTime.now
-        self.isRunning = true
         self.pump()
         return promise.futureResult
     }
@@ -96,7 +137,7 @@ final class LoadDriver {
         self.isPumping = false
         self.progress(now)
         if self.onProgress != nil { next = min(next, self.progressAt) }
-        if now >= self.end, self.isSettled(now) { return self.finish(now) }
+        if now >= self.end, self.isSettled(now) { return self.finish() }
         self.wake(at: max(next, now + Self.shortestTick))
     }
 
@@ -104,8 +145,9 @@ final class LoadDriver {
         if self.tick != nil, self.tickAt <= instant { return }
         self.tick?.cancel()
         self.tickAt = instant
-        let bound = NIOLoopBound(self, eventLoop: self.eventLoop)
-        self.tick = self.eventLoop.scheduleTask(deadline: MonotonicTime.deadline(instant)) {
+        let eventLoop = self.dialer.eventLoop
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        self.tick = eventLoop.scheduleTask(deadline: MonotonicTime.deadline(instant)) {
             bound.value.tick = nil
             bound.value.pump()
         }
@@ -191,11 +233,13 @@ final class LoadDriver {
         return !isSending && self.hosts.isQuiet(now)
     }
 
-    private func finish(_ now: Int64) {
-        guard self.isRunning else { return }
-        self.isRunning = false
+    /// Ends the run.
+    ///
+    /// - Parameter failure: Why it ends early.
+    func finish(_ failure: String? = nil) {
+        guard case .running(let promise) = self.phase else { return }
+        self.phase = .ended(at: MonotonicTime.now, failure: failure)
         self.tick?.cancel()
-        self.endedAt = now
         // An operation that was due and never sent counts as failed: no server is fast because it was not asked.
         for index in self.lanes.indices {
             while let (operation, isNew) = self.lanes[index].next(by: self.scenario.length - 1) {
@@ -210,15 +254,7 @@ final class LoadDriver {
             }
         }
         self.hosts.close()
-        self.whenDone?.succeed()
-        self.whenDone = nil
-    }
-
-    /// Ends the run at once.
-    func fail(_ reason: String) {
-        guard self.isRunning else { return }
-        self.failure = reason
-        self.finish(MonotonicTime.now)
+        promise.succeed()
     }
 
     /// Connects again in the place of a connection that has gone, and goes on trying: a server that comes back is
@@ -230,21 +266,15 @@ final class LoadDriver {
         guard self.isRunning else { return }
         let outage = self.lanes[lane].disconnectedAt.map { MonotonicTime.now - $0 } ?? 0
         guard outage <= self.scenario.outageMax else {
-            return self.fail("no connection for \(LoadValue.text(outage)): \(reason)")
+            return self.finish("no connection for \(LoadValue.text(outage)): \(reason)")
         }
         // Each attempt waits for as long as the outage is already, so that a server that starts is not flooded.
         let delay = min(max(outage, Self.reconnectDelayMin), Self.reconnectDelayMax)
-        let bound = NIOLoopBound(self, eventLoop: self.eventLoop)
-        self.eventLoop.scheduleTask(in: .nanoseconds(delay)) {
+        let bound = NIOLoopBound(self, eventLoop: self.dialer.eventLoop)
+        self.dialer.eventLoop.scheduleTask(in: .nanoseconds(delay)) {
             let driver = bound.value
             guard driver.isRunning else { return }
-            let connection = driver.dialer?.dial(
-                driver.lanes[lane].listener,
-                index: index,
-                streams: driver.scenario.streams,
-                owner: driver,
-                failed: { [weak driver] reason in driver?.reconnect(lane, index, reason) }
-            )
+            let connection = driver.dial(lane, index) { [weak driver] in driver?.reconnect(lane, index, $0) }
             if let connection { driver.lanes[lane].connections[index] = connection }
         }
     }
@@ -269,10 +299,11 @@ final class LoadDriver {
 
 extension LoadDriver: LoadConnectionOwner {
     func connectionOpened(_ connection: LoadConnection) {
-        guard self.isRunning else {
-            self.onOpen?()
-            return
+        if case .connecting(let left, let promise) = self.phase {
+            self.phase = left > 1 ? .connecting(left: left - 1, promise) : .connected
+            if left == 1 { promise.succeed() }
         }
+        guard self.isRunning else { return }
         if let lane = self.lanes.firstIndex(where: { $0.connections.contains { $0 === connection } }) {
             self.lanes[lane].disconnectedAt = nil
             self.tally.outageEnded(self.lanes[lane].listener.rawValue, at: self.instant(MonotonicTime.now))
@@ -321,10 +352,7 @@ extension LoadDriver: LoadConnectionOwner {
 
     func connectionClosed(_ connection: LoadConnection, _ waiting: [Exchange], _ reason: String) {
         for exchange in waiting { self.failed(exchange, 0, reason) }
-        guard self.isRunning else {
-            self.onFailure?(reason)
-            return
-        }
+        guard self.isRunning else { return self.failedToConnect(reason) }
         self.tally.lostConnections += 1
         guard let lane = self.lanes.firstIndex(where: { $0.connections.contains { $0 === connection } }) else { return }
         if !self.lanes[lane].isConnected, self.lanes[lane].disconnectedAt == nil {
