@@ -27,7 +27,7 @@ extension Engine {
         self.reloads.append(row, to: &self.schedule[active: instance].outstanding)
     }
 
-    /// Pays for a reload, takes the waiting causes into it and books it; gives its row, which is not in the table yet.
+    /// Pays for a reload, takes the waiting causes into it and books it. It is not in the table yet.
     ///
     /// - Parameters:
     ///   - instance: A live instance.
@@ -50,22 +50,26 @@ extension Engine {
         let push = primary.isNone ? trigger : self.ledger[self.reloads[primary].push].id
         let details = self.schedule[instance].hasPendingDigest ? self.registry[content: instance].pendingDigest : nil
         self.schedule[instance].hasPendingDigest = false
-        let row = Reloads.Reload(
-            instance: instance,
-            position: self.position,
-            issuedAt: self.time,
-            expiresAt: min(expiresAt, self.time + min(self.catalogue.limits.acknowledgementMax, .hours(24))),
-            causes: causes,
-            exemption: payment.exemption,
-            generation: self.registry[instance].generation,
-            window: terms.window,
-            isCounted: counted.count,
-            isPush: counted.push,
-            pushes: taken,
-            primary: isSystem || payment.collateral != nil ? .none : primary,
-            push: push,
-            digest: details,
-            collateral: payment.collateral
+        let reload = Reloads.Reload(
+            row: ReloadTable.Row(
+                instance: instance,
+                position: self.position,
+                issuedAt: self.time,
+                expiresAt: min(expiresAt, self.time + min(self.catalogue.limits.acknowledgementMax, .hours(24))),
+                causes: causes,
+                exemption: payment.exemption,
+                generation: self.registry[instance].generation,
+                window: terms.window,
+                collateral: payment.collateral,
+                isCounted: counted.count,
+                isPush: counted.push
+            ),
+            served: ReloadTable.Served(
+                pushes: taken,
+                primary: isSystem || payment.collateral != nil ? .none : primary,
+                push: push,
+                digest: details
+            )
         )
         self.noteDecision(
             instance,
@@ -75,14 +79,14 @@ extension Engine {
             push: push,
             exemption: payment.exemption
         )
-        self.book(row)
+        self.book(reload)
         self.counters.reloadsIssued += 1
         var bits = causes.rawValue
         while bits != 0 {
             self.counters.reloadsByCause[bits.trailingZeroBitCount] += 1
             bits &= bits - 1
         }
-        return row
+        return reload
     }
 
     /// Takes the cost of a reload from the budget.

@@ -40,10 +40,10 @@ extension Engine {
             rows.append(self.open(sibling, payment, for: rows[0].push))
         }
         if !isControl { self.registry[self.registry[trigger].host].pushedAt = self.time }
-        let expiresAt = rows.map(\.expiresAt).max() ?? self.time
+        let expiresAt = rows.map { $0.expiresAt }.max() ?? self.time
         for index in rows.indices {
-            rows[index].expiresAt = expiresAt
-            rows[index].sharesToken = !isControl
+            rows[index].row.expiresAt = expiresAt
+            rows[index].row.sharesToken = !isControl
             self.combine(rows[index])
             self.combine(UInt64(rows[index].collateral.map { $0.rawValue + 1 } ?? 0))
             self.reloads.append(rows[index], to: &self.schedule[active: rows[index].instance].outstanding)

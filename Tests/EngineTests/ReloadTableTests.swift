@@ -8,35 +8,38 @@ import WidgetModel
 
 /// Fields that only reloads for pushes have lie apart from the rows.
 @Suite struct ReloadTableTests {
-    private static func row(_ number: InstanceNumber, push: PushID? = nil, digest: ContentDigest? = nil)
-        -> ReloadTable.Row
+    private static func reload(_ number: InstanceNumber, push: PushID? = nil, digest: ContentDigest? = nil)
+        -> ReloadTable.Whole
     {
         let cause = CauseNumber(raw: number.raw)
-        var row = ReloadTable.Row(
-            instance: number,
-            position: LogPosition(UInt64(number.raw)),
-            issuedAt: Instant(seconds: 1),
-            expiresAt: Instant(seconds: 2),
-            causes: ReloadCauses(push == nil ? .added : .push),
-            exemption: push == nil ? .added : nil,
-            generation: number.raw + 1,
-            window: BudgetWindow(start: Instant(milliseconds: 60_000), length: .minutes(Int64(number.raw) + 1)),
-            isCounted: push != nil,
-            isPush: push != nil,
-            pushes: push == nil ? CauseList() : CauseList(head: cause, tail: cause.advanced(by: 1), count: 2),
-            primary: push == nil ? .none : cause,
-            push: push,
-            digest: digest,
-            collateral: push == nil ? nil : .over
+        return ReloadTable.Whole(
+            row: ReloadTable.Row(
+                instance: number,
+                position: LogPosition(UInt64(number.raw)),
+                issuedAt: Instant(seconds: 1),
+                expiresAt: Instant(seconds: 2),
+                causes: ReloadCauses(push == nil ? .added : .push),
+                exemption: push == nil ? .added : nil,
+                generation: number.raw + 1,
+                window: BudgetWindow(start: Instant(milliseconds: 60_000), length: .minutes(Int64(number.raw) + 1)),
+                collateral: push == nil ? nil : .over,
+                isCounted: push != nil,
+                isPush: push != nil,
+                sharesToken: push != nil
+            ),
+            served: ReloadTable.Served(
+                pushes: push == nil ? CauseList() : CauseList(head: cause, tail: cause.advanced(by: 1), count: 2),
+                primary: push == nil ? .none : cause,
+                push: push,
+                digest: digest
+            )
         )
-        row.sharesToken = push != nil
-        return row
     }
 
-    /// The row in full, as a snapshot has it.
-    private static func bytes(_ row: ReloadTable.Row) throws(ByteFault) -> [UInt8] {
+    /// The reload in full, as a snapshot has it.
+    private static func bytes(_ reload: ReloadTable.Whole) throws(ByteFault) -> [UInt8] {
         var writer = StateWriter()
-        _ = try row.coded(by: &writer)
+        _ = try reload.coded(by: &writer)
         return writer.writer.bytes
     }
 
@@ -45,8 +48,9 @@ import WidgetModel
     @Test func `a reload is given back as it was put in`() throws {
         var reloads = ReloadTable()
         let rows = [
-            Self.row(1), Self.row(2, push: Self.push), Self.row(3, digest: ContentDigest(team: 1, bytes: [5, 6])),
-            Self.row(4, push: Self.push, digest: ContentDigest(team: 2, bytes: [])),
+            Self.reload(1), Self.reload(2, push: Self.push),
+            Self.reload(3, digest: ContentDigest(team: 1, bytes: [5, 6])),
+            Self.reload(4, push: Self.push, digest: ContentDigest(team: 2, bytes: [])),
         ]
         let slots = rows.map { reloads.insert($0) }
         #expect(reloads.rows.count == 4)
@@ -59,30 +63,30 @@ import WidgetModel
 
     @Test func `a number that is used again has nothing of the reload before`() throws {
         var reloads = ReloadTable()
-        let first = reloads.insert(Self.row(1, push: Self.push, digest: ContentDigest(team: 1, bytes: [7])))
+        let first = reloads.insert(Self.reload(1, push: Self.push, digest: ContentDigest(team: 1, bytes: [7])))
         reloads.release(first)
         #expect(reloads.rows.count == 0)
         #expect(reloads.served.count == 0)
-        let second = reloads.insert(Self.row(2))
+        let second = reloads.insert(Self.reload(2))
         #expect(second == first)
         #expect(reloads.served.count == 0)
-        #expect(try Self.bytes(reloads[second]) == Self.bytes(Self.row(2)))
+        #expect(try Self.bytes(reloads[second]) == Self.bytes(Self.reload(2)))
         reloads.release(second)
-        _ = reloads.insert(Self.row(3, push: Self.push))
+        _ = reloads.insert(Self.reload(3, push: Self.push))
         #expect(reloads.served.count == 1)
         #expect(reloads[second].digest == nil)
     }
 
     @Test func `reloads come back under their numbers`() throws {
         var reloads = ReloadTable(free: [0, 4, 2], expecting: 0)
-        reloads.restore(1, Self.row(1))
-        reloads.restore(3, Self.row(3, push: Self.push))
+        reloads.restore(1, Self.reload(1))
+        reloads.restore(3, Self.reload(3, push: Self.push))
         reloads.finishRestoring(end: 5)
         #expect(reloads.rows.end == 5)
         #expect(reloads.rows.count == 2)
-        #expect(try Self.bytes(reloads[3]) == Self.bytes(Self.row(3, push: Self.push)))
+        #expect(try Self.bytes(reloads[3]) == Self.bytes(Self.reload(3, push: Self.push)))
         // The number that was given back last comes first.
-        #expect(reloads.insert(Self.row(9)) == 2)
-        #expect(reloads.insert(Self.row(9)) == 4)
+        #expect(reloads.insert(Self.reload(9)) == 2)
+        #expect(reloads.insert(Self.reload(9)) == 4)
     }
 }

@@ -6,7 +6,7 @@ import WidgetModel
 /// Each instance threads its own: a ``CauseList`` of the waiting pushes, a ``ReloadList``, and in each reload a list of the pushes that it
 /// serves. The holder of a list knows its instance.
 struct Reloads: ~Copyable, Sendable {
-    typealias Reload = ReloadTable.Row
+    typealias Reload = ReloadTable.Whole
 
     private(set) var table: ReloadTable
     /// Written by the verbs of Reloads+Causes alone.
@@ -46,7 +46,7 @@ extension Reloads {
 
     /// The fields of every reload.
     @inline(__always)
-    subscript(stored reload: ReloadNumber) -> ReloadTable.Stored {
+    subscript(stored reload: ReloadNumber) -> ReloadTable.Row {
         _read { yield self.table[stored: reload] }
     }
 

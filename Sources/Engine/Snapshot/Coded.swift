@@ -39,11 +39,11 @@ extension Reloads.Cause: Coded {
     }
 }
 
-extension ReloadTable.Row: Coded {
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> ReloadTable.Row {
+extension ReloadTable.Whole: Coded {
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> ReloadTable.Whole {
         let said = Said(rawValue: try coder.number(Said(self).rawValue))
         guard said.isSubset(of: .known) else { throw coder.fault() }
-        return ReloadTable.Row(
+        var row = ReloadTable.Row(
             instance: try coder.slot(self.instance),
             next: try coder.slot(self.next),
             position: try coder.position(self.position),
@@ -55,13 +55,16 @@ extension ReloadTable.Row: Coded {
             window: try self.window.coded(by: &coder),
             isCounted: said.contains(.isCounted),
             isPush: said.contains(.isPush),
+            sharesToken: said.contains(.sharesToken)
+        )
+        let served = ReloadTable.Served(
             pushes: said.contains(.pushes) ? try self.pushes.coded(by: &coder) : CauseList(),
             primary: said.contains(.pushes) ? try coder.slot(self.primary) : .none,
             push: said.contains(.push) ? try coder.push(self.push ?? PushID(high: 0, low: 0)) : nil,
-            digest: said.contains(.digest) ? try (self.digest ?? .blank).coded(by: &coder) : nil,
-            collateral: said.contains(.collateral) ? try coder.choice(self.collateral ?? .conforming) : nil,
-            sharesToken: said.contains(.sharesToken)
+            digest: said.contains(.digest) ? try (self.digest ?? .blank).coded(by: &coder) : nil
         )
+        if said.contains(.collateral) { row.collateral = try coder.choice(self.collateral ?? .conforming) }
+        return ReloadTable.Whole(row: row, served: served)
     }
 
     /// The yes-or-no properties of a reload, and which of its fields follow: those that it has.
@@ -80,7 +83,7 @@ extension ReloadTable.Row: Coded {
 
         init(rawValue: UInt16) { self.rawValue = rawValue }
 
-        init(_ row: ReloadTable.Row) {
+        init(_ row: ReloadTable.Whole) {
             var said: Said = []
             if row.isCounted { said.insert(.isCounted) }
             if row.isPush { said.insert(.isPush) }

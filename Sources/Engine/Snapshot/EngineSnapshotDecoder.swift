@@ -159,7 +159,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
             self.causes.restore(slot, try Reloads.Cause.blank.coded(by: &coder), blank: .blank)
         case .reloads:
             let slot: ReloadNumber = try self.slot(4, from: self.reloads.rows.end, &coder)
-            let row = try ReloadTable.Row.blank.coded(by: &coder)
+            let row = try ReloadTable.Whole(row: .blank).coded(by: &coder)
             if self.instances.keeps(row.instance) {
                 self.reloads.restore(slot, row)
             } else {
