@@ -10,8 +10,8 @@ import WidgetModel
         MatchSubject(configuration: attributes, family: .systemSmall, host: HostID("h"), tags: [])
     }
 
-    static func insert(_ conditions: [JSONValue], into index: inout SubscriptionIndex) throws -> [UInt32] {
-        var numbers: [UInt32] = []
+    static func insert(_ conditions: [JSONValue], into index: inout SubscriptionIndex) throws -> [ExpressionNumber] {
+        var numbers: [ExpressionNumber] = []
         for condition in conditions { numbers.append(index.insert(try MatchPattern.parse(condition))) }
         return numbers
     }
@@ -115,7 +115,7 @@ import WidgetModel
     func `long lists find what evaluating every condition finds`(seed: UInt64) throws {
         var dice = Dice(random: SplitMix64(seed: seed))
         var index = SubscriptionIndex()
-        var model: [(number: UInt32, pattern: MatchPattern)] = []
+        var model: [(number: ExpressionNumber, pattern: MatchPattern)] = []
         func text(_ letter: String, _ bound: Int) -> JSONValue { .string("\(letter)\(dice.below(bound))") }
         for step in 0..<4000 {
             if dice.below(10) < (step < 2000 ? 1 : 8), !model.isEmpty {
@@ -152,7 +152,7 @@ import WidgetModel
     func `the index finds what evaluating every condition finds, whatever changed before`(seed: UInt64) throws {
         var dice = Dice(random: SplitMix64(seed: seed))
         var index = SubscriptionIndex()
-        var model: [(number: UInt32, pattern: MatchPattern)] = []
+        var model: [(number: ExpressionNumber, pattern: MatchPattern)] = []
         let schema = try dice.schema(WidgetKind("x"))
         for step in 0..<600 {
             if dice.chance(1, in: 3), !model.isEmpty {

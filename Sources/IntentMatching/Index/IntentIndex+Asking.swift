@@ -161,7 +161,7 @@ extension IntentIndex {
     }
 
     /// The conditions that attributes fulfil; nil where none is asked about.
-    private func fulfilled(_ segments: [Int], _ attributes: Configuration?) -> [UInt32]? {
+    private func fulfilled(_ segments: [Int], _ attributes: Configuration?) -> [ExpressionNumber]? {
         guard let attributes, let first = segments.first(where: { self.segments[$0].conditionField != nil }),
             let conditions = self.conditionsByApp[self.segments[first].app]
         else { return nil }

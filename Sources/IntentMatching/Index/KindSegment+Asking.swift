@@ -56,20 +56,22 @@ extension KindSegment {
     }
 
     /// The rows that have one of some conditions.
-    func check(conditions: [UInt32]) -> RowCheck {
+    func check(conditions: [ExpressionNumber]) -> RowCheck {
         guard let field = self.conditionField else { return .always }
         var codes: [UInt32] = []
         for condition in conditions {
-            codes += self.fields[field].dictionary.codes(equalTo: .number(.int(Int64(condition))))
+            codes += self.fields[field].dictionary.codes(equalTo: .number(.int(Int64(condition.raw))))
         }
         codes.sort()
         return codes.isEmpty ? .never : .column(field, CodeTest(form: .codes(codes)))
     }
 
     /// The condition of a row; nil where the segment's instances have none.
-    func condition(of row: UInt32) -> UInt32? {
+    func condition(of row: UInt32) -> ExpressionNumber? {
         guard let field = self.conditionField else { return nil }
-        return self.fields[field].dictionary.int(self.table.singleCode(field, Int(row))).map { UInt32($0) }
+        return self.fields[field].dictionary.int(self.table.singleCode(field, Int(row))).map {
+            ExpressionNumber(Int($0))
+        }
     }
 
     /// Goes on with a plan; see ``RowScan/fill(_:from:limit:_:_:_:)``.

@@ -133,7 +133,7 @@ struct KindSegment: ~Copyable {
         self.values[Self.hostField].single = host
         self.values[Self.hostField].isKept = self.code(Self.hostField, row) == host
         if let field = self.conditionField, let condition = attributes.condition {
-            self.encode(field, row, .int(Int64(condition)))
+            self.encode(field, row, .int(Int64(condition.raw)))
         }
         if !attributes.tags.isEmpty || self.tagsField != nil { self.encode(tags: attributes.tags) }
         var expected = Self.firstParameter
@@ -280,6 +280,5 @@ struct InstanceAttributes {
     let host: HostNumber
     let tags: [String]
     let configuration: Configuration
-    /// The number of its condition.
-    var condition: UInt32?
+    var condition: ExpressionNumber?
 }

@@ -126,7 +126,7 @@ package struct MatchCursor: ~Copyable, Sendable {
 struct MatchPlanning: Sendable {
     let pattern: MatchPattern?
     /// The conditions of instances that are fulfilled; nil if none is asked about.
-    let fulfilled: [UInt32]?
+    let fulfilled: [ExpressionNumber]?
     /// Whether the query names a kind.
     let isNamed: Bool
     let order: MatchOrder

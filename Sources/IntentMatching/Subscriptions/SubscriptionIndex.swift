@@ -42,8 +42,8 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
     /// By expression: the atoms or pairs that find it, in one word, see ``store(_:_:_:)``.
     private var accesses = Column<UInt32>()
     /// The lists of expressions that several atoms or pairs find.
-    private var severalAtoms: [UInt32: [UInt32]] = [:]
-    private var severalPairs: [UInt32: [UInt32]] = [:]
+    private var severalAtoms: [ExpressionNumber: [UInt32]] = [:]
+    private var severalPairs: [ExpressionNumber: [UInt32]] = [:]
     /// The words of the condition that is being inserted, the atoms that may find it, and its rest then: memory that each condition leaves
     /// to the next.
     private var program: [UInt32] = []
@@ -68,7 +68,7 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
     // MARK: Changing
 
     /// The number of a condition, new if it has none yet, and one use of it.
-    package mutating func insert(_ pattern: MatchPattern) -> UInt32 {
+    package mutating func insert(_ pattern: MatchPattern) -> ExpressionNumber {
         // Out of the index and back: it is read while other parts of the index change.
         var program: [UInt32] = []
         swap(&program, &self.program)
@@ -85,28 +85,29 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
             for other in others { _ = self.pairs.prefetch(Self.pair(atom, other).span) }
         }
         let used = self.expressions.useKey(program.span, hash)
+        let expression = ExpressionNumber(raw: used.number)
         guard used.isNew else {
             ConditionProgram.forEachAtom(program) { self.atoms.release($0) }
-            return used.number
+            return expression
         }
-        self.accesses.extend(to: Int(used.number), repeating: 0)
-        self.accesses[Int(used.number)] = self.store(access, used.number, program)
-        return used.number
+        self.accesses.extend(to: expression.index, repeating: 0)
+        self.accesses[expression.index] = self.store(access, expression, program)
+        return expression
     }
 
     /// Takes back one use of a condition. Precondition: it has one.
-    package mutating func release(_ expression: UInt32) {
-        let program = self.expressions.key(of: expression)
-        guard self.expressions.release(expression) else { return }
-        let stored = self.accesses[Int(expression)]
+    package mutating func release(_ expression: ExpressionNumber) {
+        let program = self.expressions.key(of: expression.raw)
+        guard self.expressions.release(expression.raw) else { return }
+        let stored = self.accesses[expression.index]
         switch stored >> 30 {
-        case 0: self.byAtom.remove(expression, stored)
-        case 1: self.removePair(stored & 0x3FFF_FFFF, expression)
+        case 0: self.byAtom.remove(expression.raw, stored)
+        case 1: self.removePair(stored & 0x3FFF_FFFF, expression.raw)
         case 2:
-            self.unindexed.remove(expression, 0)
+            self.unindexed.remove(expression.raw, 0)
             self.unindexedCount -= 1
         default:
-            let entry = expression | CandidateLists.sharedFlag
+            let entry = expression.raw | CandidateLists.sharedFlag
             for atom in self.severalAtoms.removeValue(forKey: expression) ?? [] { self.byAtom.remove(entry, atom) }
             for pair in self.severalPairs.removeValue(forKey: expression) ?? [] { self.removePair(pair, entry) }
         }
@@ -209,27 +210,27 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
     }
 
     /// Puts an expression on the lists that find it, and says so in one word.
-    private mutating func store(_ access: Access, _ expression: UInt32, _ program: [UInt32]) -> UInt32 {
+    private mutating func store(_ access: Access, _ expression: ExpressionNumber, _ program: [UInt32]) -> UInt32 {
         var rest: [UInt32] = []
         swap(&rest, &self.rest)
         defer { swap(&rest, &self.rest) }
         switch access {
         case .atom(let atom):
-            self.add(toAtom: atom, expression, program, &rest)
+            self.add(toAtom: atom, expression.raw, program, &rest)
             return atom
         case .atoms(let atoms):
-            for atom in atoms { self.add(toAtom: atom, expression | CandidateLists.sharedFlag, program, &rest) }
+            for atom in atoms { self.add(toAtom: atom, expression.raw | CandidateLists.sharedFlag, program, &rest) }
             self.severalAtoms[expression] = atoms
             return 3 << 30
         case .pairs(let atom, let others) where others.count == 1:
-            return 1 << 30 | self.add(toPair: atom, others[0], expression, program, &rest)
+            return 1 << 30 | self.add(toPair: atom, others[0], expression.raw, program, &rest)
         case .pairs(let atom, let others):
-            let entry = expression | CandidateLists.sharedFlag
+            let entry = expression.raw | CandidateLists.sharedFlag
             self.severalPairs[expression] = others.map { self.add(toPair: atom, $0, entry, program, &rest) }
             return 3 << 30
         case .unindexed:
             ConditionProgram.rest(of: program, without: nil, nil, &rest)
-            self.unindexed.insert(expression, rest.span, 0)
+            self.unindexed.insert(expression.raw, rest.span, 0)
             self.unindexedCount += 1
             return 2 << 30
         }
@@ -287,7 +288,7 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
     // MARK: Asking
 
     /// The conditions that attributes fulfil, each once, in an order that the calls so far determine.
-    package func matches(_ attributes: Configuration) -> [UInt32] {
+    package func matches(_ attributes: Configuration) -> [ExpressionNumber] {
         var event = ConditionEvent(attributes, self.atoms)
         var found = Found()
         // Most pushes fulfil a few.
@@ -317,21 +318,21 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
 
     /// The found expressions.
     private struct Found {
-        var expressions: [UInt32] = []
+        var expressions: [ExpressionNumber] = []
         /// Those that are on several lists, perhaps more than once.
-        var shared: [UInt32] = []
+        var shared: [ExpressionNumber] = []
 
         @inline(__always)
         mutating func add(_ entry: UInt32) {
             if entry & CandidateLists.sharedFlag == 0 {
-                self.expressions.append(entry)
+                self.expressions.append(ExpressionNumber(raw: entry))
             } else {
-                self.shared.append(entry & CandidateLists.expressionMask)
+                self.shared.append(ExpressionNumber(raw: entry & CandidateLists.expressionMask))
             }
         }
 
         /// All, each once.
-        consuming func once() -> [UInt32] {
+        consuming func once() -> [ExpressionNumber] {
             guard !self.shared.isEmpty else { return self.expressions }
             self.shared.sort()
             for (index, expression) in self.shared.enumerated()
@@ -350,7 +351,9 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
             let rest = index + 2..<index + 2 + ConditionProgram.restLength(word)
             index = rest.upperBound
             if word == ConditionProgram.elsewhere {
-                guard self.fulfils(entry & CandidateLists.expressionMask, &event) else { continue }
+                guard self.fulfils(ExpressionNumber(raw: entry & CandidateLists.expressionMask), &event) else {
+                    continue
+                }
             } else {
                 guard event.fulfils(words, rest, self.atoms) else { continue }
             }
@@ -359,8 +362,8 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
     }
 
     /// Whether the whole of an expression is fulfilled.
-    private func fulfils(_ expression: UInt32, _ event: inout ConditionEvent) -> Bool {
-        let range = self.expressions.range(of: expression)
+    private func fulfils(_ expression: ExpressionNumber, _ event: inout ConditionEvent) -> Bool {
+        let range = self.expressions.range(of: expression.raw)
         return event.fulfils(self.expressions.store.elements.span.extracting(range), 0..<range.count, self.atoms)
     }
 

@@ -26,12 +26,12 @@ struct SubscriptionRows {
         let patterns = try (0..<self.count).map { _ in try self.population.condition().pattern() }
         var index = SubscriptionIndex()
         let before = Report.residentBytes()
-        var expressions: [UInt32] = []
+        var expressions: [ExpressionNumber] = []
         expressions.reserveCapacity(self.count)
         let seconds = Stopwatch.seconds { for pattern in patterns { expressions.append(index.insert(pattern)) } }
         // Equal conditions are one expression: which each stands for.
         var holders = [[UInt64]](repeating: [], count: index.bound)
-        for (number, expression) in expressions.enumerated() { holders[Int(expression)].append(UInt64(number)) }
+        for (number, expression) in expressions.enumerated() { holders[expression.index].append(UInt64(number)) }
         Report.line(
             "insert",
             [
@@ -51,8 +51,8 @@ struct SubscriptionRows {
                 let found = index.matches(event)
                 matched += found.count
                 for expression in found {
-                    held += holders[Int(expression)].count
-                    for number in holders[Int(expression)] { squares &+= number &* number }
+                    held += holders[expression.index].count
+                    for number in holders[expression.index] { squares &+= number &* number }
                 }
             }
             var watch = Stopwatch()
