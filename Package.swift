@@ -101,7 +101,11 @@ let package = Package(
         product("Storage", ["CKernels", "WidgetModel", containers], settings: lending),
         product("IntentMatching", ["Storage", "WidgetModel", containers], settings: lending),
         product("Timelines", ["Storage", "WidgetModel"], settings: pure),
-        product("Engine", ["IntentMatching", "Storage", "Timelines", "WidgetModel", containers], settings: pure),
+        product(
+            "Engine",
+            ["IntentMatching", "Storage", "Timelines", "WidgetModel", containers, deque],
+            settings: pure
+        ),
         product("APNSWire", ["CSimdjson", "Storage", "WidgetModel"], settings: pure),
         product("Journaling", ["CKernels", "WidgetModel"], settings: pure),
         product("JournalStreams", ["Journaling", "WidgetModel"], settings: pure),

@@ -26,20 +26,17 @@ extension Engine {
         return self.registry.newestToken(of: host, in: self.environment(of: host))
     }
 
-    /// Tells the directory which tokens of an app stand for something in its new environment, and which do not. O(hosts).
-    mutating func changeEnvironment(of app: AppNumber) {
-        let environment = self.catalogue[app].environment
-        for host in self.registry.sortedHosts() where self.registry[host].app == app && self.registry[host].isRegistered
-        {
-            for token in self.registry.tokens(of: host) {
-                self.announce(token.token, token.environment == environment, host: host, instance: nil)
-            }
-            for instance in self.registry.instances(of: host) where self.registry[instance].isLive {
-                let particulars = self.registry[particulars: instance]
-                guard let token = particulars.controlToken else { continue }
-                let isKnown = particulars.controlEnvironment == environment
-                self.announce(token, isKnown, host: host, instance: self.registry.id(of: instance))
-            }
+    /// Tells the directory which tokens of a host and its controls stand for something in its app's environment, and which do not.
+    mutating func announceTokens(of host: HostNumber) {
+        let environment = self.environment(of: host)
+        for token in self.registry.tokens(of: host) {
+            self.announce(token.token, token.environment == environment, host: host, instance: nil)
+        }
+        for instance in self.registry.instances(of: host) where self.registry[instance].isLive {
+            let particulars = self.registry[particulars: instance]
+            guard let token = particulars.controlToken else { continue }
+            let isKnown = particulars.controlEnvironment == environment
+            self.announce(token, isKnown, host: host, instance: self.registry.id(of: instance))
         }
     }
 

@@ -14,7 +14,7 @@ extension Engine {
         var faults: [String] = []
         let slots = self.ledger.pushes.rows.usedNumbers()
         var held = Held(rows: (slots.last?.index ?? 0) + 1, apps: self.catalogue.apps.count)
-        for host in self.registry.sortedHosts() { self.check(host: host, &held, &faults) }
+        for host in self.registry.usedHosts() { self.check(host: host, &held, &faults) }
         for push in slots { self.check(push: push, held, &faults) }
         if held.nodes != self.reloads.causeCount {
             faults.append("\(self.reloads.causeCount) nodes, \(held.nodes) of them in lists")

@@ -4,7 +4,9 @@ import WidgetModel
 
 extension Engine {
     /// Removes a host, or one token of it.
-    mutating func unregister(_ removal: HostRemoval) -> RecordAnswer.Result {
+    ///
+    /// - Returns: Nil if its tokens are still to be erased.
+    mutating func unregister(_ removal: HostRemoval) -> RecordAnswer.Result? {
         guard let host = self.registry.findHost(removal.host), self.registry[host].isRegistered else {
             return .unknownHost
         }
@@ -19,15 +21,16 @@ extension Engine {
             return .unregistered
         }
         if let since = removal.notRegisteredSince, self.registry[host].registeredAt > since { return .unregistered }
-        var tokens: [DeviceToken] = []
-        if removal.isErased {
-            tokens = self.registry.tokens(of: host).map(\.token)
-            tokens += self.registry.instances(of: host).compactMap { self.registry[particulars: $0].controlToken }
+        guard removal.isErased else {
+            self.removeHost(host)
+            return .unregistered
         }
+        var tokens = self.registry.tokens(of: host).map(\.token)
+        tokens += self.registry.instances(of: host).compactMap { self.registry[particulars: $0].controlToken }
         self.removeHost(host)
-        self.registry.erase(tokens)
         for token in tokens { self.output.directory.append(.forgotten(token)) }
-        return .unregistered
+        self.work.push(.erasure(self.registry.erase(tokens)))
+        return nil
     }
 
     /// Removes a host with all its tokens and instances. Budgets are remembered until they no longer hold anything back.

@@ -5,20 +5,27 @@ import WidgetModel
 extension Engine {
     /// Puts settings in force. Kinds and apps that are no longer named keep their instances, which count as orphaned.
     ///
-    /// - Returns: Nil if the instances are still to adopt them, see ``SettingsWork``.
+    /// What is bounded by the settings themselves is done at once.
+    ///
+    /// - Returns: Nil if the tables are still to adopt them, see ``SettingsWork``.
     mutating func configure(_ settings: EngineSettings) -> RecordAnswer.Result? {
         guard settings.engineVersion <= Self.version else {
             return .settingsTooNew(engineVersion: settings.engineVersion)
         }
         let before = self.catalogue.kinds
         let moved = self.catalogue.applySettings(settings, at: self.time)
-        self.ledger.applyLimits(settings.limits)
         for app in settings.apps {
             for kind in app.kinds { self.registry.declare(kind.schema, app: app.app) }
         }
-        for app in moved { self.changeEnvironment(of: app) }
         self.registry.markUsagesChanged()
-        self.work.push(.settings(SettingsWork(before: before, self.registry.usedInstances())))
+        let work = SettingsWork(
+            rings: self.ledger.rings(for: settings.limits),
+            movedApps: moved,
+            hostsBelow: self.registry.hostEnd,
+            before: before,
+            instancesBelow: self.registry.instanceEnd
+        )
+        self.work.push(.settings(work))
         return nil
     }
 

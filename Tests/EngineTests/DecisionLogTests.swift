@@ -92,22 +92,41 @@ import WidgetModel
         }
     }
 
-    @Test(arguments: [(10, 4), (10, 25), (3, 2), (64, 1)]) func `another capacity keeps what has room`(
-        old: Int,
-        new: Int
-    ) throws {
+    /// A log of another capacity that takes over what it keeps, in slices of one unit.
+    private static func resized(_ log: borrowing DecisionLog, to capacity: Int) -> DecisionLog {
+        var other = log.emptied(capacity: capacity)
+        var (isDone, units) = (false, 1)
+        while !isDone {
+            isDone = other.fill(from: log, &units)
+            units = 1
+        }
+        return other
+    }
+
+    @Test(arguments: [(10, 4), (10, 25), (3, 2), (64, 1), (90, 40), (90, 3)], [0, 1, 7, 100])
+    func `another capacity keeps what has room`(capacities: (old: Int, new: Int), more: Int) throws {
+        let (old, new) = capacities
         var random = SplitMix64(seed: 7)
         var log = DecisionLog(capacity: old)
         var all: [DecisionLog.Entry] = []
-        for number in 0..<UInt64(old - 1) {
+        // Nearly full, just full, and beyond.
+        for number in 0..<UInt64(old - 1 + more) {
             all.append(Self.entry(&random, previous: number == 0 ? DecisionLog.none : number - 1))
             _ = log.append(all[Int(number)])
         }
-        log.resize(to: new)
-        #expect(log.kept == min(old - 1, new))
+        log = Self.resized(log, to: new)
+        // A larger log begins anew, unless all that ever was is kept.
+        let isAnew = new > old && more > 1
+        #expect(log.kept == (isAnew ? 0 : min(old - 1 + more, new)))
+        let isWhole = log.isWhole
+        #expect(isWhole)
         for number in log.oldest..<log.count {
             #expect(try Self.bytes(#require(log[number])) == Self.bytes(all[Int(number)]))
         }
+        let entry = Self.entry(&random, previous: DecisionLog.none)
+        let next = log.append(entry)
+        #expect(next >= all.count)
+        #expect(try Self.bytes(#require(log[next])) == Self.bytes(entry))
     }
 
     @Test func `a decision that is said to have come after a later one came after none`() {

@@ -1,3 +1,4 @@
+import Storage
 import TestSupport
 import Testing
 import Timelines
@@ -39,6 +40,9 @@ import WidgetModel
         private(set) var slices = 0
         /// How many records took more than one slice, by what they are.
         private(set) var slicedRecords: [Record.Tag: Int] = [:]
+        /// How many tokens settings told of, and how often they changed the capacity of a ring that had entries.
+        private(set) var movedTokens = 0
+        private(set) var resizedRings = 0
         /// Every how many slices the state is looked at; 0 for never.
         private let checksEvery: Int
         private(set) var faults: [String] = []
@@ -51,7 +55,14 @@ import WidgetModel
         /// - Returns: Whether both gave out the same.
         mutating func apply(_ entry: (record: Record, at: LogPosition, time: Instant)) throws -> Bool {
             var outputs = (EngineOutput(), EngineOutput())
+            let ledger = (repeats: self.whole.ledger.repeats.capacity, decisions: self.whole.ledger.decisions.capacity)
+            let isEmpty = self.whole.ledger.repeats.entries.count == 0
             try self.whole.apply(entry, into: &outputs.0)
+            if case .settings = entry.record, !isEmpty {
+                self.movedTokens += outputs.0.directory.count
+                if self.whole.ledger.repeats.capacity != ledger.repeats { self.resizedRings += 1 }
+                if self.whole.ledger.decisions.capacity != ledger.decisions { self.resizedRings += 1 }
+            }
             let bytes = entry.record.bytes
             try self.sliced.begin(
                 bytes,
@@ -127,20 +138,38 @@ import WidgetModel
         }
     }
 
+    /// The records of a log, of which those with settings change the environment and the capacities of rings besides.
+    private static func varied(_ log: [(record: Record, at: LogPosition, time: Instant)])
+        -> [(record: Record, at: LogPosition, time: Instant)]
+    {
+        var number = 0
+        return log.map { entry in
+            guard case .settings(var settings) = entry.record else { return entry }
+            settings.apps[0].environment = number % 3 == 1 ? .development : .production
+            settings.limits.decisionsRetainedMax = [1_000_000, 300, 50, 90][number % 4]
+            settings.limits.repeatEntriesMax = [1_000_000, 40, 200][number % 3]
+            number += 1
+            return (.settings(settings), entry.at, entry.time)
+        }
+    }
+
     @Test(arguments: Array(Seeds.from(1, count: 30)) + [6226])
     func `random schedules come to the same, however their records are sliced`(seed: UInt64) throws {
+        let hasRare = seed / 4 % 2 == 0
         var schedule = RandomSchedule(
             seed: seed,
             settings: Scene.settings(budget: seed.isMultiple(of: 2) ? .widgetkit : Scene.steady),
             deliveries: [[.stream], [.stream, .stream, .apns], [.apns, .apns, .apns, .stream]][Int(seed % 3)],
             policies: seed.isMultiple(of: 3) ? [.widgetkit, Scene.steady, .unlimited] : [],
             hasClockSteps: seed.isMultiple(of: 7),
-            hasBursts: !seed.isMultiple(of: 5)
+            hasBursts: !seed.isMultiple(of: 5),
+            hasRare: hasRare
         )
         schedule.scene.checks = false
         schedule.run(steps: 500)
         var twins = Twins(Self.slicing(seed), checksEvery: 29)
-        for (number, entry) in schedule.scene.log.enumerated() {
+        let log = hasRare ? Self.varied(schedule.scene.log) : schedule.scene.log
+        for (number, entry) in log.enumerated() {
             guard try twins.apply(entry) else {
                 Issue.record("seed \(seed): position \(entry.at) differs")
                 return
@@ -155,6 +184,10 @@ import WidgetModel
         #expect(twins.differences() == [], "seed \(seed)")
         // The first seeds, which always run, are known to have some, but where a slice is a whole record.
         #expect(twins.slices > 400 || seed > 30 || seed % 4 == 2, "seed \(seed)")
+        if hasRare, seed <= 30 {
+            #expect(twins.movedTokens > 0, "seed \(seed)")
+            #expect(twins.resizedRings > 1, "seed \(seed)")
+        }
     }
 
     /// Hosts with two widgets each, of which every third is reached through a token and the others by a stream.
@@ -189,14 +222,25 @@ import WidgetModel
         scene.apply(.order(OperatorOrder(.grant(2), .kind(Scene.sports, WidgetKind("scores")))))
         scene.apply(.order(OperatorOrder(.reload, .kind(Scene.sports, WidgetKind("scores")))))
         scene.apply(.order(OperatorOrder(.cancel, .sender(Scene.team))))
+        var moved = Scene.settings(
+            budget: .widgetkit,
+            limits: EngineLimits(decisionsRetainedMax: 50, repeatEntriesMax: 20)
+        )
+        moved.apps[0].environment = .development
+        scene.apply(.settings(moved))
+        scene.apply(.push(scene.makePush()))
         scene.apply(.settings(Scene.settings(budget: .widgetkit)))
+        for number in 1..<20 { scene.apply(.unregister(HostRemoval(host: HostKey("host\(number)")))) }
+        scene.apply(.unregister(HostRemoval(host: HostKey("host20"), isErased: true)))
         scene.jump(by: .days(40))
         scene.apply(.tick)
         var twins = Twins(slicing, checksEvery: 13)
         for entry in scene.log { #expect(try twins.apply(entry), "position \(entry.at)") }
         #expect(twins.differences(hosts: (0..<60).map { "host\($0)" }) == [])
+        #expect(twins.movedTokens == 120)
+        #expect(twins.resizedRings == 4)
         guard case .each(1) = slicing else { return }
-        let expected: Set<Record.Tag> = [.push, .order, .appReload, .invalidate, .settings, .tick]
+        let expected: Set<Record.Tag> = [.push, .order, .appReload, .invalidate, .settings, .unregister, .tick]
         #expect(expected.isSubset(of: twins.slicedRecords.keys))
     }
 

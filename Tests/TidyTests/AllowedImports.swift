@@ -91,7 +91,7 @@ enum AllowedImports {
     static let others: [String: Set<String>] = [
         "EmbedText": ["Foundation", "PackagePlugin"],
         "Storage": ["BasicContainers"],
-        "Engine": ["BasicContainers"],
+        "Engine": ["BasicContainers", "DequeModule"],
         "IntentMatching": ["BasicContainers"],
         "Journaling": ["Synchronization"],
         "Ownership": ["HeapModule"],

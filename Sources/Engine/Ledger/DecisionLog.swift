@@ -4,6 +4,8 @@ import WidgetModel
 /// The last decisions of all instances: one ring, in which each decision names its instance's previous one.
 struct DecisionLog: ~Copyable, Sendable {
     static let none = UInt64.max
+    /// So many entries are taken over for one unit.
+    private static let entriesPerUnit = 8
 
     struct Entry: Sendable {
         let at: Instant
@@ -68,8 +70,7 @@ struct DecisionLog: ~Copyable, Sendable {
 
     /// An entry by its place in the ring.
     func entry(atPlace place: Int) -> Entry {
-        let lap = self.oldest / UInt64(self.capacity) * UInt64(self.capacity) + UInt64(place)
-        return self.entry(lap < self.oldest ? lap + UInt64(self.capacity) : lap, place)
+        self.entry(Self.number(atPlace: place, first: self.oldest, capacity: self.capacity), place)
     }
 
     private func entry(_ number: UInt64, _ place: Int) -> Entry {
@@ -116,25 +117,44 @@ struct DecisionLog: ~Copyable, Sendable {
         return low
     }
 
-    /// Keeps as many of the newest as fit another capacity. O(kept).
-    mutating func resize(to capacity: Int) {
-        let capacity = max(1, capacity)
-        guard capacity != self.capacity else { return }
-        defer { self.capacity = capacity }
-        let first = self.count - UInt64(min(self.entries.count, capacity))
-        if self.count - first == UInt64(capacity) {
-            var ring = RowChunks<PackedDecision>()
-            // A full ring's numbers start at a multiple of its capacity.
-            ring.append(repeating: PackedDecision(.blank), count: capacity)
-            for number in first..<self.count {
-                ring[Int(number % UInt64(capacity))] = self.entries[Int(number % UInt64(self.capacity))]
+    /// A log of another capacity that continues this one, without the entries that it keeps, see ``fill(from:_:)``.
+    func emptied(capacity: Int) -> DecisionLog {
+        var log = DecisionLog(capacity: capacity)
+        // One that keeps nothing begins where numbers fall into place.
+        let isEmpty = self.kept(atCapacity: log.capacity) == 0
+        log.count = isEmpty ? self.count.roundedUp(toMultipleOf: UInt64(log.capacity)) : self.count
+        return log
+    }
+
+    /// Takes over some entries of a log of another capacity, in the ring's order.
+    ///
+    /// - Parameter units: The most units; a unit is some entries. Returns the unused rest.
+    /// - Returns: Whether it has all that it keeps.
+    mutating func fill(from old: borrowing DecisionLog, _ units: inout Int) -> Bool {
+        guard self.capacity != old.capacity else { return true }
+        let kept = old.kept(atCapacity: self.capacity)
+        let first = old.count - UInt64(kept)
+        while units > 0, self.entries.count < kept {
+            for place in self.entries.count..<min(kept, self.entries.count + Self.entriesPerUnit) {
+                let number = Self.number(atPlace: place, first: first, capacity: self.capacity)
+                self.entries.append(old.entries[Int(number % UInt64(old.capacity))])
             }
-            self.entries = ring
-        } else if first > 0 {
-            // Not full and not from the start: numbers would not fall into place, so the log starts anew.
-            self.count = self.count.roundedUp(toMultipleOf: UInt64(capacity))
-            self.entries = RowChunks()
+            units -= 1
         }
+        return self.entries.count == kept
+    }
+
+    /// How many of the newest entries a log of another capacity keeps.
+    private func kept(atCapacity capacity: Int) -> Int {
+        if self.entries.count >= capacity { return capacity }
+        // Those of a ring that is neither full nor from the start would not fall into place.
+        return self.oldest == 0 ? self.entries.count : 0
+    }
+
+    /// The number of the entry at a place in a ring whose oldest entry is `first`.
+    private static func number(atPlace place: Int, first: UInt64, capacity: Int) -> UInt64 {
+        let number = first / UInt64(capacity) * UInt64(capacity) + UInt64(place)
+        return number < first ? number + UInt64(capacity) : number
     }
 }
 

@@ -46,11 +46,35 @@ struct Ledger: ~Copyable, Sendable {
         bytes[.repeats] = self.repeats.byteCount
         bytes[.decisions] = self.decisions.byteCount
     }
+}
 
-    /// Keeps as much as limits say from now on.
-    mutating func applyLimits(_ limits: EngineLimits) {
-        self.decisions.resize(to: limits.decisionsRetainedMax)
-        self.repeats.resize(to: limits.repeatEntriesMax)
+// MARK: - Capacities
+
+extension Ledger {
+    /// The rings of a ledger at other capacities, while they are filled.
+    struct Rings: ~Copyable, Sendable {
+        fileprivate var repeats: RepeatWindow
+        fileprivate var decisions: DecisionLog
+    }
+
+    /// Empty rings that keep as much as limits say, for ``resize(to:_:)``.
+    func rings(for limits: EngineLimits) -> Rings {
+        Rings(
+            repeats: self.repeats.emptied(capacity: limits.repeatEntriesMax),
+            decisions: self.decisions.emptied(capacity: limits.decisionsRetainedMax)
+        )
+    }
+
+    /// Copies some entries to rings of other capacities, which are used once they have all that they have room for.
+    ///
+    /// - Returns: Whether they are used.
+    mutating func resize(to rings: inout Rings, _ units: inout Int) -> Bool {
+        guard rings.repeats.fill(from: self.repeats, &units), rings.decisions.fill(from: self.decisions, &units) else {
+            return false
+        }
+        if rings.repeats.capacity != self.repeats.capacity { swap(&self.repeats, &rings.repeats) }
+        if rings.decisions.capacity != self.decisions.capacity { swap(&self.decisions, &rings.decisions) }
+        return true
     }
 }
 

@@ -11,6 +11,9 @@ struct RepeatWindow: ~Copyable, Sendable {
         var matched: UInt32
     }
 
+    /// So many entries are taken over for one unit: each goes into the index.
+    private static let entriesPerUnit = 4
+
     private(set) var entries = RowChunks<Entry>()
     private var index = SlotIndex()
     /// Where the next entry goes once the ring is full: the oldest one's place.
@@ -79,16 +82,25 @@ struct RepeatWindow: ~Copyable, Sendable {
         return slot
     }
 
-    /// Keeps as many of the newest as fit another capacity. O(kept).
-    mutating func resize(to capacity: Int) {
-        let capacity = max(1, capacity)
-        guard capacity != self.capacity else { return }
-        var inOrder: [Entry] = []
-        self.forEach { inOrder.append($0) }
-        self = RepeatWindow(capacity: capacity, seed: self.seed)
-        for entry in inOrder.suffix(capacity) {
-            self.setMatched(self.insert(entry.id, key: entry.key, at: entry.acceptedAt), Int(entry.matched))
+    /// A window of another capacity without entries, see ``fill(from:_:)``.
+    func emptied(capacity: Int) -> RepeatWindow { RepeatWindow(capacity: capacity, seed: self.seed) }
+
+    /// Takes over some of the newest entries of a window of another capacity, the oldest of them first.
+    ///
+    /// - Parameter units: The most units; a unit is some entries. Returns the unused rest.
+    /// - Returns: Whether it has all that it has room for.
+    mutating func fill(from old: borrowing RepeatWindow, _ units: inout Int) -> Bool {
+        guard self.capacity != old.capacity else { return true }
+        let kept = min(old.entries.count, self.capacity)
+        let first = old.oldest + old.entries.count - kept
+        while units > 0, self.entries.count < kept {
+            for place in self.entries.count..<min(kept, self.entries.count + Self.entriesPerUnit) {
+                let entry = old.entries[(first + place) % old.entries.count]
+                self.setMatched(self.insert(entry.id, key: entry.key, at: entry.acceptedAt), Int(entry.matched))
+            }
+            units -= 1
         }
+        return self.entries.count == kept
     }
 
     /// The entries from the oldest to the newest, for digests.

@@ -262,12 +262,6 @@ struct HostTable: ~Copyable, Sendable {
         self.rows[slot].contextNumber = self.contexts.takeContext(context)
         self.contexts.release(old)
     }
-
-    /// Every row in use, in the order of keys. O(n log n).
-    func sortedSlots() -> [HostNumber] {
-        self.rows.usedNumbers().map { slot in (self.withName(of: slot) { Array(copying: $0) }, slot) }
-            .sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
-    }
 }
 
 /// The intent index's questions about hosts' ids.

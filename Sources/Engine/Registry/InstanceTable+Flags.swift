@@ -10,7 +10,9 @@ extension InstanceTable {
         static let isControl = Flags(rawValue: 1 << 6)
         static let isConditional = Flags(rawValue: 1 << 7)
         static let isHostDriven = Flags(rawValue: 1 << 8)
-        /// All that there are.
+        /// Of a number that no instance has, and so in no snapshot.
+        static let isFree = Flags(rawValue: 1 << 15)
+        /// All that a snapshot has.
         static let known: Flags = [.isLive, .pushEnabled, .isOrphaned, .isControl, .isConditional, .isHostDriven]
     }
 }
@@ -28,6 +30,8 @@ extension InstanceTable.Row {
         get { self.flags[.isOrphaned] }
         set { self.flags[.isOrphaned] = newValue }
     }
+    /// Whether it is an instance's, live or removed.
+    @inline(__always) var isUsed: Bool { !self.flags[.isFree] }
     /// Whether it is a control, addressed by a token of its own.
     @inline(__always) var isControl: Bool {
         get { self.flags[.isControl] }

@@ -20,6 +20,14 @@ struct InstanceTable: ~Copyable, Sendable {
             self.host = host
             self.kind = kind
         }
+
+        /// The row of a free number: no live instance.
+        @inline(__always)
+        static var blank: Row {
+            var row = Row(host: .none, kind: .none)
+            row.flags = .isFree
+            return row
+        }
     }
 
     var rows = Table<NumberTag.Instance, Row>()
@@ -48,6 +56,7 @@ struct InstanceTable: ~Copyable, Sendable {
     }
 
     mutating func release(_ slot: InstanceNumber) {
+        self.rows[slot].flags.insert(.isFree)
         self.rows.release(slot)
         self.details.release(slot)
     }

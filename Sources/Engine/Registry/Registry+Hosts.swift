@@ -42,6 +42,8 @@ extension Registry {
     /// Leaves nothing of a host. Precondition: it has neither tokens nor instances.
     mutating func releaseHost(_ host: HostNumber) { self.hosts.release(host) }
 
+    /// All numbers of hosts are below this; some of them may be free.
+    var hostEnd: Int { self.hosts.rows.end }
     /// All numbers that hosts ever had; of one that is free, the row is not registered.
     var hostNumbers: Range<HostNumber> { self.hosts.rows.numbers }
 
@@ -52,9 +54,6 @@ extension Registry {
 
     /// Every host, in the order of its number. O(hosts).
     func usedHosts() -> [HostNumber] { self.hosts.rows.usedNumbers() }
-
-    /// Every host, in the order of keys. O(hosts log hosts).
-    func sortedHosts() -> [HostNumber] { self.hosts.sortedSlots() }
 
     // MARK: Fetching ahead
 

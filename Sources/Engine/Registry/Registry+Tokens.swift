@@ -75,8 +75,11 @@ extension Registry {
         self.tokens.remove(token, ofApp: app, reason, at: now)
     }
 
-    /// Leaves nothing of removed tokens. O(removals), however many tokens.
-    mutating func erase(_ tokens: [DeviceToken]) { self.tokens.erase(tokens) }
+    /// Leaves nothing of removed tokens, see ``TokenTable/erase(_:)``.
+    mutating func erase(_ tokens: [DeviceToken]) -> Erasure { self.tokens.erase(tokens) }
+
+    /// Goes on with an erasure, see ``TokenTable/finish(_:_:)``.
+    mutating func finish(_ erasure: inout Erasure, _ units: inout Int) -> Bool { self.tokens.finish(&erasure, &units) }
 
     /// When the oldest removal may be forgotten, if there is one.
     func nextForgottenToken(after retention: Interval) -> Instant? { self.tokens.nextForgotten(after: retention) }
@@ -88,5 +91,5 @@ extension Registry {
     }
 
     /// The removed tokens that are answered as such, in the order of their removal. O(removals).
-    var removedTokens: [RemovedToken] { self.tokens.removalsInOrder.filter { self.tokens.isLast($0) } }
+    var removedTokens: [RemovedToken] { self.tokens.removals.filter { self.tokens.isLast($0) } }
 }

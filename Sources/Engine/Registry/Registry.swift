@@ -19,6 +19,7 @@ struct Registry: ~Copyable, Sendable {
     typealias TokenBinding = TokenTable.Binding
     typealias BoundToken = TokenTable.BoundToken
     typealias RemovedToken = TokenTable.Removal
+    typealias Erasure = TokenTable.Erasure
 
     var hosts: HostTable
     var instances = InstanceTable()

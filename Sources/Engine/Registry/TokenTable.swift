@@ -1,3 +1,4 @@
+import DequeModule
 import Storage
 import WidgetModel
 
@@ -39,9 +40,10 @@ struct TokenTable: ~Copyable, Sendable {
     /// Whether one of them stands for something that another one stands for, which no state has.
     private(set) var hasDuplicates = false
     private let seed: UInt64
+    /// So many removals are looked at for one unit of an erasure.
+    private static let removalsPerUnit = 8
     /// Removed tokens in the order of their removal; a token that was bound again since is skipped when its turn comes.
-    private var removals: [Removal] = []
-    private var firstRemoval = 0
+    private(set) var removals: Deque<Removal> = []
     private(set) var boundCount = 0
 
     /// An empty table.
@@ -54,7 +56,7 @@ struct TokenTable: ~Copyable, Sendable {
     /// Bytes of memory held, without the bytes of long tokens.
     var byteCount: Int {
         self.rows.byteCount + self.index.byteCount + self.longTokens.heldBytes + self.controls.heldBytes
-            + self.successors.heldBytes + self.removals.heldBytes
+            + self.successors.heldBytes + self.removals.count * MemoryLayout<Removal>.stride
     }
 
     var removedCount: Int { self.rows.count - self.boundCount }
@@ -191,7 +193,7 @@ struct TokenTable: ~Copyable, Sendable {
     /// The removal of a token that stands for nothing any more; nil for any other. O(log removals), and those of the same moment.
     func removal(of token: DeviceToken) -> Removal? {
         guard let at = self.removedAt(token) else { return nil }
-        var (low, high) = (self.firstRemoval, self.removals.count)
+        var (low, high) = (0, self.removals.count)
         while low < high {
             let middle = (low + high) / 2
             if self.removals[middle].at < at.instant { low = middle + 1 } else { high = middle }
@@ -199,15 +201,39 @@ struct TokenTable: ~Copyable, Sendable {
         return self.removals[low...].prefix { ShortInstant($0.at) == at }.last { $0.token == token }
     }
 
-    /// Leaves nothing of removed tokens. O(removals), however many tokens.
-    mutating func erase(_ tokens: [DeviceToken]) {
+    /// Erased tokens on their way out of ``removals``.
+    struct Erasure: Sendable {
+        fileprivate let tokens: Set<DeviceToken>
+        /// The removal that is looked at next, and how many of those before it are kept.
+        fileprivate var next = 0
+        fileprivate var kept = 0
+    }
+
+    /// Leaves nothing of removed tokens, once ``finish(_:_:)`` has taken their removals away.
+    mutating func erase(_ tokens: [DeviceToken]) -> Erasure {
         let removed = tokens.filter { self.removedAt($0) != nil }
-        guard !removed.isEmpty else { return }
         for token in removed { self.remove(token) }
-        self.removals.removeFirst(self.firstRemoval)
-        self.firstRemoval = 0
-        let erased = Set(removed)
-        self.removals.removeAll { erased.contains($0.token) }
+        return Erasure(tokens: Set(removed))
+    }
+
+    /// Looks at some removals, and takes those of erased tokens away at the end. Until then no other may be asked for.
+    ///
+    /// - Parameter units: The most units; a unit is some removals. Returns the unused rest.
+    /// - Returns: Whether that were all.
+    mutating func finish(_ erasure: inout Erasure, _ units: inout Int) -> Bool {
+        if erasure.tokens.isEmpty { return true }
+        while units > 0, erasure.next < self.removals.count {
+            for place in erasure.next..<min(self.removals.count, erasure.next + Self.removalsPerUnit) {
+                erasure.next += 1
+                if erasure.tokens.contains(self.removals[place].token) { continue }
+                if erasure.kept < place { self.removals.swapAt(erasure.kept, place) }
+                erasure.kept += 1
+            }
+            units -= 1
+        }
+        guard erasure.next == self.removals.count else { return false }
+        self.removals.removeLast(self.removals.count - erasure.kept)
+        return true
     }
 
     /// Takes in a token of a host that was read back; it is found after ``finishRestoring()``. O(tokens of the host).
@@ -248,7 +274,7 @@ struct TokenTable: ~Copyable, Sendable {
 
     /// When the oldest removal may be forgotten, if there is one.
     func nextForgotten(after retention: Interval) -> Instant? {
-        self.firstRemoval < self.removals.count ? self.removals[self.firstRemoval].at + retention : nil
+        self.removals.first.map { $0.at + retention }
     }
 
     /// Forgets tokens that were removed that long ago.
@@ -257,27 +283,16 @@ struct TokenTable: ~Copyable, Sendable {
     /// - Returns: The tokens, in the order of their removal.
     mutating func forget(at now: Instant, after retention: Interval, atMost removals: inout Int) -> [DeviceToken] {
         var forgotten: [DeviceToken] = []
-        while removals > 0, self.firstRemoval < self.removals.count,
-            self.removals[self.firstRemoval].at + retention <= now
-        {
+        while removals > 0, let removal = self.removals.first, removal.at + retention <= now {
             removals -= 1
-            let removal = self.removals[self.firstRemoval]
-            self.firstRemoval += 1
+            self.removals.removeFirst()
             if self.isLast(removal) {
                 self.remove(removal.token)
                 forgotten.append(removal.token)
             }
         }
-        // Amortised O(1): half of the array is dropped at most once for each time it was filled.
-        if self.firstRemoval > 1024, self.firstRemoval * 2 > self.removals.count {
-            self.removals.removeFirst(self.firstRemoval)
-            self.firstRemoval = 0
-        }
         return forgotten
     }
-
-    /// The removals that are still remembered, in their order; with duplicates of tokens that came and went.
-    var removalsInOrder: ArraySlice<Removal> { self.removals[self.firstRemoval...] }
 }
 
 /// The tokens of a host: a list, the oldest first, whose first the host knows.

@@ -1,3 +1,4 @@
+import DequeModule
 import Storage
 import Timelines
 import WidgetModel
@@ -100,9 +101,8 @@ package struct EngineSnapshotEncoder: Sendable {
                 _ = try engine.ledger.decisions.entry(atPlace: place).coded(by: &coder)
             }
         case .removals:
-            let removals = engine.registry.tokens.removalsInOrder
-            return try self.write(removals.count, &coder) { (place, coder) throws(ByteFault) in
-                _ = try removals[removals.startIndex + place].coded(by: &coder)
+            return try self.write(engine.registry.tokens.removals.count, &coder) { (place, coder) throws(ByteFault) in
+                _ = try engine.registry.tokens.removals[place].coded(by: &coder)
             }
         case .channels: return self.writeChannels(engine, &coder)
         case .end:

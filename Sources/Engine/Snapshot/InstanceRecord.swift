@@ -85,13 +85,3 @@ struct InstanceRecord {
         return InstanceRecord(row: row, resting: resting, cold: cold)
     }
 }
-
-extension InstanceTable.Row {
-    /// The row of a free number: no live instance.
-    @inline(__always)
-    static var blank: InstanceTable.Row {
-        var row = InstanceTable.Row(host: .none, kind: .none)
-        row.isLive = false
-        return row
-    }
-}

@@ -13,7 +13,7 @@ extension Engine {
     /// Whether all of the last record was applied.
     package var isRecordDone: Bool { self.work.isDone }
 
-    /// Whether the state may be asked: always, but between two slices of a record that changes settings.
+    /// Whether the state may be asked: always, but between two slices of a record that changes settings or erases tokens.
     package var isAskable: Bool { self.work.isConsistent }
 
     /// Applies one record whole: ``begin(_:in:recordIndex:at:logTime:into:)``, and then all slices at once.
@@ -105,9 +105,13 @@ extension Engine {
         case .order(var work):
             self.advance(&work, &units)
             if work.isDone { self.answer(work.result) } else { self.work.push(.order(work)) }
-        case .settings(var work):
-            self.advance(&work, &units)
-            if work.isDone { self.answer(work.result) } else { self.work.push(.settings(work)) }
+        case .erasure(var erasure):
+            if self.registry.finish(&erasure, &units) {
+                self.answer(.unregistered)
+            } else {
+                self.work.push(.erasure(erasure))
+            }
+        case .settings(let work): self.advance(work, &units)
         }
     }
 

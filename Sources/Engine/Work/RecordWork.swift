@@ -20,6 +20,8 @@ struct RecordWork: ~Copyable, Sendable {
         case appReload(AppReloadWork)
         case invalidation(InvalidationWork)
         case order(OrderWork)
+        /// The removals of an erased host's tokens are taken out of the list of all.
+        case erasure(Registry.Erasure)
         case settings(SettingsWork)
     }
 
@@ -30,11 +32,13 @@ struct RecordWork: ~Copyable, Sendable {
 
     var isDone: Bool { self.steps.isEmpty }
 
-    /// Whether the state is consistent: not while some instances have adopted changed settings, and others have not.
+    /// Whether the state is consistent: not while some instances have adopted changed settings, and others have not, and not while removals
+    /// are out of order.
     var isConsistent: Bool {
         guard !self.steps.isEmpty else { return true }
         return switch self.steps[self.steps.count - 1] {
         case .settings: false
+        case .erasure: false
         default: true
         }
     }

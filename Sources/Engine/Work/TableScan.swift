@@ -12,6 +12,8 @@ struct TableScan<Tag>: Sendable {
 
     var isDone: Bool { self.next == self.end }
 
+    mutating func startAgain() { self.next = Number(0) }
+
     /// The next numbers to look at: one unit's worth.
     mutating func takeNext() -> Range<Number<Tag>> {
         let first = self.next
