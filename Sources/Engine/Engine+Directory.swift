@@ -58,7 +58,7 @@ extension Engine {
     package func controlTokens(of instances: some Sequence<InstanceNumber>, _ body: ([DirectoryChange]) -> Void) {
         var changes: [DirectoryChange] = []
         for instance in instances {
-            guard self.registry[instance].isLive, let token = self.registry[particulars: instance].controlToken else {
+            guard self.registry[instance].isLive, let token = self.registry[coldFields: instance].controlToken else {
                 continue
             }
             let host = self.registry[instance].host

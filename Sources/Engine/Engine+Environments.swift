@@ -11,16 +11,16 @@ extension Engine {
 
     /// Whether a control has a token that does not belong to the app's environment.
     func isOfOtherEnvironment(controlOf instance: InstanceNumber) -> Bool {
-        guard let particulars = self.registry.particulars(of: instance) else { return false }
-        return particulars.controlToken != nil
-            && particulars.controlEnvironment != self.environment(of: self.registry[instance].host)
+        guard let coldFields = self.registry.coldFields(of: instance) else { return false }
+        return coldFields.controlToken != nil
+            && coldFields.controlEnvironment != self.environment(of: self.registry[instance].host)
     }
 
     /// The token through which an instance is reached: a control's own, or its host's newest; nil if there is none of the
     /// app's environment.
     func token(of instance: InstanceNumber) -> DeviceToken? {
         let host = self.registry[instance].host
-        if let own = self.registry[particulars: instance].controlToken {
+        if let own = self.registry[coldFields: instance].controlToken {
             return self.isOfOtherEnvironment(controlOf: instance) ? nil : own
         }
         return self.registry.newestToken(of: host, in: self.environment(of: host))
@@ -33,9 +33,9 @@ extension Engine {
             self.announce(token.token, token.environment == environment, host: host, instance: nil)
         }
         for instance in self.registry.instances(of: host) where self.registry[instance].isLive {
-            let particulars = self.registry[particulars: instance]
-            guard let token = particulars.controlToken else { continue }
-            let isKnown = particulars.controlEnvironment == environment
+            let coldFields = self.registry[coldFields: instance]
+            guard let token = coldFields.controlToken else { continue }
+            let isKnown = coldFields.controlEnvironment == environment
             self.announce(token, isKnown, host: host, instance: self.registry.id(of: instance))
         }
     }

@@ -2,7 +2,7 @@ import Timelines
 import WidgetModel
 
 extension Engine {
-    /// A reload that is out; nil if it is not out any more.
+    /// An outstanding reload; nil if it has ended.
     package func outstandingReload(_ id: ReloadID) -> ReloadEffect? {
         guard let instance = self.liveInstance(of: id),
             let reload = self.findReload(id.position, of: instance)
@@ -18,7 +18,7 @@ extension Engine {
         return self.subject(of: slot, id, self.reloads[reload])
     }
 
-    /// - Parameter row: The reload; nil if it is not out any more.
+    /// - Parameter row: The reload; nil if it has ended.
     private func subject(of slot: InstanceNumber, _ id: ReloadID, _ row: Reloads.Reload?) -> FetchSubject {
         let instance = self.registry[slot]
         let kind = self.catalogue[instance.kind]

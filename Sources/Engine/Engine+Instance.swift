@@ -21,7 +21,7 @@ extension Engine {
             family: self.registry.family(of: slot),
             configuration: self.registry.configuration(of: slot),
             pushEnabled: row.pushEnabled,
-            tags: self.registry[particulars: slot].tags,
+            tags: self.registry[coldFields: slot].tags,
             generation: Int(row.generation),
             isOrphaned: row.isOrphaned,
             isVisible: self.registry[row.host].tellsVisibility

@@ -111,7 +111,7 @@ extension Engine {
         if self.registry.indexedHost(of: instance) != host {
             faults.append("\(name): indexed as another host's")
         }
-        if self.registry[particulars: instance].controlToken != nil { held.tokens += 1 }
+        if self.registry[coldFields: instance].controlToken != nil { held.tokens += 1 }
         var (count, high, normal) = (UInt32(0), UInt32(0), UInt32(0))
         var (minExpiry, slot) = (Instant.distantFuture, active.pending.head)
         var previous = CauseNumber.none

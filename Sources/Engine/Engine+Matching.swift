@@ -46,7 +46,7 @@ extension Engine {
     }
 
     private func isFulfilled(_ instance: InstanceNumber, _ attributes: Configuration) -> Bool {
-        self.registry[particulars: instance].when?.holds(for: attributes) ?? true
+        self.registry[coldFields: instance].when?.holds(for: attributes) ?? true
     }
 
     func matches(_ instance: InstanceNumber, _ pattern: MatchPattern) -> Bool {
@@ -55,7 +55,7 @@ extension Engine {
                 configuration: self.registry.configuration(of: instance),
                 family: self.registry.family(of: instance),
                 host: self.registry.id(of: self.registry[instance].host),
-                tags: self.registry[particulars: instance].tags,
+                tags: self.registry[coldFields: instance].tags,
                 schema: self.catalogue[self.registry[instance].kind].schema
             )
         )

@@ -40,7 +40,7 @@ extension Engine {
         guard let instance = self.liveInstance(of: id),
             let reload = self.findReload(id.position, of: instance)
         else { return nil }
-        let isControl = self.registry[particulars: instance].controlToken != nil
+        let isControl = self.registry[coldFields: instance].controlToken != nil
         guard let token = self.token(of: instance) else { return nil }
         let row = self.reloads[reload]
         var collapseID: [UInt8] = []

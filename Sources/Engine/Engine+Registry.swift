@@ -26,7 +26,7 @@ extension Engine {
         if delivery == .apns || registration.delivery == .apns {
             self.adoptDelivery(of: host)
         } else if delivery != registration.delivery {
-            // Reloads that are out go elsewhere from now on.
+            // Outstanding reloads go elsewhere from now on.
             for instance in self.registry.liveInstances(of: host) { self.settle(instance) }
         }
         for instance in touched { self.decide(instance) }
@@ -202,16 +202,16 @@ extension Engine {
     }
 
     private func registration(of instance: InstanceNumber, _ configuration: Configuration) -> InstanceRegistration {
-        let particulars = self.registry.particulars(of: instance)
+        let coldFields = self.registry.coldFields(of: instance)
         return InstanceRegistration(
             id: self.registry.id(of: instance),
             kind: self.catalogue[self.registry[instance].kind].name,
             family: self.registry.family(of: instance),
             configuration: configuration,
             pushEnabled: self.registry[instance].pushEnabled,
-            tags: particulars?.tags ?? [],
-            when: particulars?.when,
-            controlToken: particulars?.controlToken
+            tags: coldFields?.tags ?? [],
+            when: coldFields?.when,
+            controlToken: coldFields?.controlToken
         )
     }
 
@@ -268,13 +268,13 @@ extension Engine {
     }
 
     private mutating func setTags(of instance: InstanceNumber, _ tags: [String]) {
-        guard !tags.isEmpty || self.registry.particulars(of: instance) != nil else { return }
-        self.registry[particulars: instance].tags = tags
+        guard !tags.isEmpty || self.registry.coldFields(of: instance) != nil else { return }
+        self.registry[coldFields: instance].tags = tags
     }
 
     private mutating func setCondition(of instance: InstanceNumber, _ when: MatchPattern?) {
         guard when != nil || self.registry[instance].isConditional else { return }
-        self.registry[particulars: instance].when = when
+        self.registry[coldFields: instance].when = when
         self.registry[instance].isConditional = when != nil
     }
 }

@@ -1,7 +1,7 @@
 import Timelines
 package import WidgetModel
 
-/// How a reload that is out ends.
+/// How an outstanding reload ends.
 enum ReloadEnd {
     case acknowledged
     case failed(FailureReason, DecisionReason)
@@ -51,7 +51,7 @@ extension Engine {
         let details = self.schedule[instance].hasPendingDigest ? self.registry[content: instance].pendingDigest : nil
         self.schedule[instance].hasPendingDigest = false
         let reload = Reloads.Reload(
-            row: ReloadTable.Row(
+            row: Reloads.Row(
                 instance: instance,
                 position: self.position,
                 issuedAt: self.time,
@@ -64,7 +64,7 @@ extension Engine {
                 isCounted: counted.count,
                 isPush: counted.push
             ),
-            served: ReloadTable.Served(
+            served: Reloads.Served(
                 pushes: taken,
                 primary: isSystem || payment.collateral != nil ? .none : primary,
                 push: push,
@@ -273,7 +273,7 @@ extension Engine {
         }
     }
 
-    /// Ends a reload and the pushes that it served, and forgets it. O(reloads that are out for the instance).
+    /// Ends a reload and the pushes that it served, and forgets it. O(outstanding reloads of the instance).
     mutating func end(_ reload: ReloadNumber, of instance: InstanceNumber, _ end: ReloadEnd) {
         let row = self.reloads[reload]
         if case .acknowledged = end, let acceptedAt = self.oldestPush(of: row) {
@@ -286,7 +286,7 @@ extension Engine {
         var shown = Instant.distantPast
         switch end {
         case .acknowledged:
-            // Causes that still wait, and other reloads that are out, came after this one was issued.
+            // Causes that still wait, and other outstanding reloads, came after this one was issued.
             shown = row.issuedAt
             if row.generation == self.registry[instance].generation,
                 row.position >= self.registry.confirmedBy(of: instance)

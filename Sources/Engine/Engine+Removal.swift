@@ -26,7 +26,7 @@ extension Engine {
             return .unregistered
         }
         var tokens = self.registry.tokens(of: host).map(\.token)
-        tokens += self.registry.instances(of: host).compactMap { self.registry[particulars: $0].controlToken }
+        tokens += self.registry.instances(of: host).compactMap { self.registry[coldFields: $0].controlToken }
         self.removeHost(host)
         for token in tokens { self.output.directory.append(.forgotten(token)) }
         self.work.push(.erasure(self.registry.erase(tokens)))
@@ -166,7 +166,7 @@ extension Engine {
     /// that loses its last token can never be reached again, and goes.
     private mutating func release(_ token: DeviceToken, from binding: Registry.TokenBinding) {
         if !binding.instance.isNone {
-            self.registry[particulars: binding.instance].controlToken = nil
+            self.registry[coldFields: binding.instance].controlToken = nil
             self.registry[binding.instance].isControl = false
             return
         }
@@ -193,19 +193,19 @@ extension Engine {
         _ token: DeviceToken?,
         _ reason: TokenRemoval = .unregistered
     ) {
-        let old = self.registry.particulars(of: instance)?.controlToken
+        let old = self.registry.coldFields(of: instance)?.controlToken
         let host = self.registry[instance].host
         guard old != token || self.isOfOtherEnvironment(controlOf: instance) else { return }
         if let token, token == old {
-            self.registry[particulars: instance].controlEnvironment = self.environment(of: host)
+            self.registry[coldFields: instance].controlEnvironment = self.environment(of: host)
             return self.announce(token, host: host, instance: self.registry.id(of: instance))
         }
         if let old { self.forget(old, ofApp: self.registry[host].app, reason) }
-        self.registry[particulars: instance].controlToken = token
+        self.registry[coldFields: instance].controlToken = token
         self.registry[instance].isControl = token != nil
         guard let token else { return }
         if let binding = self.registry.binding(of: token) { self.release(token, from: binding) }
-        self.registry[particulars: instance].controlEnvironment = self.environment(of: host)
+        self.registry[coldFields: instance].controlEnvironment = self.environment(of: host)
         self.registry.bind(token, toControl: instance)
         self.announce(token, host: host, instance: self.registry.id(of: instance))
     }

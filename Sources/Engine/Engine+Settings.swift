@@ -19,7 +19,6 @@ extension Engine {
         }
         self.registry.markUsagesChanged()
         let work = SettingsWork(
-            rings: self.ledger.rings(for: settings.limits),
             movedApps: moved,
             hostsBelow: self.registry.hostEnd,
             before: before,

@@ -115,7 +115,7 @@ extension HostRoutes {
     }
 
     /// Refuses to take a reload for done whose timeline is still to be fetched: it would never be, and the widget would have
-    /// nothing to show. Once the timeline has come, the reload is not out any more.
+    /// nothing to show. Once the timeline has come, the reload has ended.
     private func refuseFetched(_ done: [(reload: ReloadID, host: HostKey)]) async throws(Problem) {
         guard let providers = self.providers, !done.isEmpty else { return }
         let out = try await self.log.find(ReloadEffect.self, of: done.map { $0.reload })

@@ -40,7 +40,7 @@ package enum FetchExchange: Hashable, Sendable {
 
 /// A search through a partition, or the rest of one.
 package enum FetchSearch: Hashable, Sendable {
-    /// For reloads that are out: from an instance on, and only those that were out when it began.
+    /// For outstanding reloads: from an instance on, and only those that were out when it began.
     case reloads(PartitionID, from: InstanceNumber = InstanceNumber(raw: 0), through: LogPosition? = nil)
     /// For accepted timelines whose content is not here: from a row on.
     case content(PartitionID, from: UInt64? = nil)
@@ -66,7 +66,7 @@ package enum FetchFinds: Sendable {
 
 /// Those of some reloads that the engines still want. The others are over, or are other nodes'.
 package struct FetchWanted: Sendable {
-    /// Reloads that are out.
+    /// Outstanding reloads.
     package var subjects: [FetchSubject]
     /// Accepted timelines whose content is not here.
     package var shown: [ShownTimeline]

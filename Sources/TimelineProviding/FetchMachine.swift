@@ -22,7 +22,7 @@ package struct FetchMachine: Sendable {
         case asking
         /// Never: the reloads wait.
         case waiting
-        /// Not any more: the log has the reloads that are out.
+        /// Not any more: the log has the outstanding reloads.
         case closed
     }
 
@@ -178,7 +178,7 @@ extension FetchMachine {
         self.findSubjects(of: taken)
     }
 
-    /// Looks for the kind's reloads that are out in a partition: at a start, and when it has come from another node.
+    /// Looks for the kind's outstanding reloads in a partition: at a start, and when it has come from another node.
     package mutating func lookForReloads(in partition: PartitionID) { self.look(for: .reloads(partition)) }
 
     /// Looks for accepted timelines whose content is not here: it is asked for again.
@@ -222,7 +222,7 @@ extension FetchMachine {
     /// Takes the result of ``FetchAction/findSubjects(_:_:)``.
     ///
     /// - Parameters:
-    ///   - subjects: Those of the reloads that are out; nil if the partition did not answer.
+    ///   - subjects: Those of the outstanding reloads; nil if the partition did not answer.
     ///   - hasPlaceholder: Whether a placeholder is kept.
     package mutating func takeSubjects(
         _ subjects: [FetchSubject]?,

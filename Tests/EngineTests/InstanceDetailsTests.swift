@@ -24,7 +24,7 @@ import WidgetModel
 
     /// How many rows each group has.
     private static func counts(_ details: borrowing InstanceDetails) -> [Int] {
-        [details.particulars.count, details.content.count, details.observed.count]
+        [details.coldFields.count, details.content.count, details.observed.count]
     }
 
     /// A table with one instance of number 0, which has something of every group.
@@ -32,7 +32,7 @@ import WidgetModel
         var details = InstanceDetails()
         let slot = Self.insert("full", 0, into: &details)
         details.setConfiguration(of: slot, Self.bears)
-        details[particulars: slot] = InstanceDetails.Particulars(
+        details[coldFields: slot] = InstanceDetails.ColdFields(
             tags: ["a", "b"],
             when: .all([]),
             controlToken: Self.token,
@@ -105,10 +105,10 @@ import WidgetModel
     @Test func `a default that is written to an instance without a group takes no row`() {
         var details = InstanceDetails()
         let slot = Self.insert("plain", 0, into: &details)
-        details[particulars: slot].tags = []
-        details[particulars: slot].when = nil
-        details[particulars: slot].controlToken = nil
-        details[particulars: slot].controlEnvironment = .production
+        details[coldFields: slot].tags = []
+        details[coldFields: slot].when = nil
+        details[coldFields: slot].controlToken = nil
+        details[coldFields: slot].controlEnvironment = .production
         details[content: slot].confirmedDigest = nil
         details.setConfirmedBy(of: slot, .start)
         details[content: slot].unshown = nil
@@ -119,7 +119,7 @@ import WidgetModel
         #expect(Self.counts(details) == [0, 0, 0])
         #expect(details[observed: slot].viewedAt == .distantPast)
         #expect(details.confirmedBy(of: slot) == .start)
-        #expect(details[particulars: slot].controlEnvironment == .production)
+        #expect(details[coldFields: slot].controlEnvironment == .production)
     }
 
     @Test func `each group takes a row with its first field and no more with the next`() {
@@ -135,7 +135,7 @@ import WidgetModel
         #expect(Self.counts(details) == [0, 0, 1])
         details[content: slot].confirmedDigest = Self.digest
         #expect(Self.counts(details) == [0, 1, 1])
-        details[particulars: slot].tags = ["t"]
+        details[coldFields: slot].tags = ["t"]
         #expect(Self.counts(details) == [1, 1, 1])
         #expect(details[observed: slot].observedReloads == 2)
         #expect(details[content: slot].confirmedDigest == Self.digest)
@@ -143,7 +143,7 @@ import WidgetModel
     }
 
     @Test func `every field alone makes a group that is kept`() {
-        let particulars: [(inout InstanceDetails.Particulars) -> Void] = [
+        let coldFields: [(inout InstanceDetails.ColdFields) -> Void] = [
             { $0.tags = [""] }, { $0.when = .all([]) }, { $0.controlToken = Self.token },
             { $0.controlEnvironment = .development },
         ]
@@ -164,10 +164,10 @@ import WidgetModel
             next = next.advanced(by: 1)
             return Self.insert("i\(next)", next, into: &details)
         }
-        for change in particulars { change(&details[particulars: insert()]) }
+        for change in coldFields { change(&details[coldFields: insert()]) }
         for change in content { change(&details[content: insert()]) }
         for change in observed { change(&details[observed: insert()]) }
-        #expect(Self.counts(details) == [particulars.count, content.count, observed.count])
+        #expect(Self.counts(details) == [coldFields.count, content.count, observed.count])
     }
 
     @Test func `what is released is blank when its number is used again`() {
@@ -180,14 +180,14 @@ import WidgetModel
         #expect(details[content: again].confirmedDigest == nil)
         #expect(details.confirmedBy(of: again) == .start)
         details[content: again].shownEntry = .epoch
-        details[particulars: again].tags = ["x"]
+        details[coldFields: again].tags = ["x"]
         details[observed: again].viewedAt = .epoch
         #expect(Self.counts(details) == [1, 1, 1])
         #expect(details[content: again].confirmedDigest == nil)
         #expect(details[content: again].timeline == nil)
         #expect(details[content: again].unshown == nil)
-        #expect(details[particulars: again].controlToken == nil)
-        #expect(details[particulars: again].controlEnvironment == .production)
+        #expect(details[coldFields: again].controlToken == nil)
+        #expect(details[coldFields: again].controlEnvironment == .production)
         #expect(details[observed: again].observedReloads == 0)
     }
 
@@ -256,7 +256,7 @@ import WidgetModel
         let shape = try InstanceShape.blank.coded(by: &reader)
         let id = InstanceID(try reader.text(""))
         let row = InstanceDetails.Row(id: id, family: shape.family)
-        let tags = InstanceDetails.Whole(row: row, particulars: InstanceDetails.Particulars(tags: shape.tags))
+        let tags = InstanceDetails.Whole(row: row, coldFields: InstanceDetails.ColdFields(tags: shape.tags))
         let whole = try tags.coded(by: &reader, InstanceGroups([]).coded(by: &reader))
         #expect(reader.isAtEnd)
         var restored = InstanceDetails()
@@ -274,9 +274,9 @@ import WidgetModel
         #expect(content.timeline?.timeline == Timeline(entries: [], policy: .atEnd, digest: [5]))
         #expect(content.timeline?.findings == [.empty])
         #expect(content.timeline?.equalDigests == 2)
-        #expect(restored[particulars: 1].tags == ["a", "b"])
-        #expect(restored[particulars: 1].controlToken == Self.token)
-        #expect(restored[particulars: 1].controlEnvironment == .development)
+        #expect(restored[coldFields: 1].tags == ["a", "b"])
+        #expect(restored[coldFields: 1].controlToken == Self.token)
+        #expect(restored[coldFields: 1].controlEnvironment == .development)
         #expect(restored[observed: 1].systemChangeAt == Instant(seconds: 2))
         #expect(restored[observed: 1].collateralOverReloads == 6)
     }
@@ -286,8 +286,8 @@ import WidgetModel
         let (plain, changed) = (Self.insert("i", 0, into: &details), Self.insert("i", 1, into: &details))
         details[observed: changed].awaitsLook = true
         details[observed: changed].awaitsLook = false
-        details[particulars: changed].tags = ["t"]
-        details[particulars: changed].tags = []
+        details[coldFields: changed].tags = ["t"]
+        details[coldFields: changed].tags = []
         #expect(try Self.bytes(details, changed) == Self.bytes(details, plain))
     }
 }

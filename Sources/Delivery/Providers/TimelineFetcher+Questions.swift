@@ -17,7 +17,7 @@ extension TimelineFetcher {
         Int(partition.rawValue) < self.services.log.partitions && self.services.log.isPresent(partition)
     }
 
-    /// The kind's subjects of those reloads that are out, in the order of the ids; nil if the partition does not answer.
+    /// The kind's subjects of those outstanding reloads, in the order of the ids; nil if the partition does not answer.
     func subjects(of reloads: [ReloadID], in partition: PartitionID) async -> [FetchSubject]? {
         guard self.isOwn(partition) else { return [] }
         let found = try? await self.services.log.ask(partition, ReloadQuestion<FetchSubject>(reloads))

@@ -119,7 +119,7 @@ package actor TimelineFetcher {
         self.run()
     }
 
-    /// Looks for the kind's reloads that are out: at the start, and when a partition has come to this gateway.
+    /// Looks for the kind's outstanding reloads: at the start, and when a partition has come to this gateway.
     package func refill() {
         for partition in self.services.log.partitionIDs where self.services.log.isPresent(partition) {
             self.machine.lookForReloads(in: partition)

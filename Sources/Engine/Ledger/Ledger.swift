@@ -19,6 +19,8 @@ struct Ledger: ~Copyable, Sendable {
     private(set) var accounts = SenderAccounts()
     /// Teams whose pushes wait, and until when. Looked up only, never iterated into an answer.
     private(set) var senderPauses: [TeamNumber: Instant] = [:]
+    /// Nil but between two slices of ``resize(to:_:)``.
+    private var rings: Rings?
 
     /// - Parameter seed: Hides the places of rows from untrusted peers; no result depends on it.
     init(seed: UInt64) {
@@ -51,25 +53,24 @@ struct Ledger: ~Copyable, Sendable {
 // MARK: - Capacities
 
 extension Ledger {
-    /// The rings of a ledger at other capacities, while they are filled.
-    struct Rings: ~Copyable, Sendable {
-        fileprivate var repeats: RepeatWindow
-        fileprivate var decisions: DecisionLog
+    /// The rings at other capacities, while they are filled.
+    fileprivate struct Rings: ~Copyable, Sendable {
+        var repeats: RepeatWindow
+        var decisions: DecisionLog
     }
 
-    /// Empty rings that keep as much as limits say, for ``resize(to:_:)``.
-    func rings(for limits: EngineLimits) -> Rings {
-        Rings(
-            repeats: self.repeats.emptied(capacity: limits.repeatEntriesMax),
-            decisions: self.decisions.emptied(capacity: limits.decisionsRetainedMax)
-        )
-    }
-
-    /// Copies some entries to rings of other capacities, which are used once they have all that they have room for.
+    /// Does some of the work of keeping as much as limits say. Other rings are filled, and used once they have all that they have room for.
     ///
     /// - Returns: Whether they are used.
-    mutating func resize(to rings: inout Rings, _ units: inout Int) -> Bool {
+    mutating func resize(to limits: EngineLimits, _ units: inout Int) -> Bool {
+        var rings =
+            self.rings.take()
+            ?? Rings(
+                repeats: self.repeats.emptied(capacity: limits.repeatEntriesMax),
+                decisions: self.decisions.emptied(capacity: limits.decisionsRetainedMax)
+            )
         guard rings.repeats.fill(from: self.repeats, &units), rings.decisions.fill(from: self.decisions, &units) else {
+            self.rings = consume rings
             return false
         }
         if rings.repeats.capacity != self.repeats.capacity { swap(&self.repeats, &rings.repeats) }

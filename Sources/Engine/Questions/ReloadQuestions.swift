@@ -24,21 +24,21 @@ extension HostKey: ReloadDetail {
     package static func find(_ reload: ReloadID, in engine: borrowing Engine) -> HostKey? { engine.host(of: reload) }
 }
 
-/// A reload that is out.
+/// An outstanding reload.
 extension ReloadEffect: ReloadDetail {
     package static func find(_ reload: ReloadID, in engine: borrowing Engine) -> ReloadEffect? {
         engine.outstandingReload(reload)
     }
 }
 
-/// The subject of a reload that is out.
+/// The subject of an outstanding reload.
 extension FetchSubject: ReloadDetail {
     package static func find(_ reload: ReloadID, in engine: borrowing Engine) -> FetchSubject? {
         engine.fetchSubject(of: reload)
     }
 }
 
-/// The push to send for a reload that is out.
+/// The push to send for an outstanding reload.
 extension OutgoingPush: ReloadDetail {
     package static func find(_ reload: ReloadID, in engine: borrowing Engine) -> OutgoingPush? {
         engine.outgoingPush(for: reload)
@@ -85,7 +85,7 @@ package struct ShownTimelines: EngineList {
     }
 }
 
-/// Reloads that are out and not acknowledged, in pages, in no order that matters.
+/// Outstanding reloads, in pages, in no order that matters.
 ///
 /// Whatever happens between two pages, a reload that was out when the first one was asked for, and still is when its turn comes, is on
 /// exactly one page. O(limit + 65,536).
@@ -140,7 +140,7 @@ package struct ReloadsQuestion: EngineQuestion {
         }
     }
 
-    /// A page of the reloads that are out of some instances.
+    /// A page of the outstanding reloads of some instances.
     private func page(
         of engine: borrowing Engine,
         _ through: LogPosition,

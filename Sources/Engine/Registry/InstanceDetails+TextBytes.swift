@@ -1,7 +1,7 @@
 import IntentMatching
 import WidgetModel
 
-extension InstanceDetails.Particulars {
+extension InstanceDetails.ColdFields {
     /// Bytes of the tags, 16 for each beside, and of the condition as it is logged. O(bytes).
     var textBytes: Int {
         let tags = self.tags.reduce(0) { $0 + $1.utf8.count + 16 }

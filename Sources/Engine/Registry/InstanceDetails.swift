@@ -19,7 +19,7 @@ struct InstanceDetails: ~Copyable, Sendable {
         /// Where the state of its content is known from: the position of the reload that brought it, or of the report that said it.
         var confirmedBy = LogPosition.start
         /// The numbers of its groups, if it has any.
-        var particulars = Number<Particulars>.none
+        var coldFields = Number<ColdFields>.none
         var content = Number<Content>.none
         var observed = Number<Observed>.none
         /// Its id, and behind it its configuration's code.
@@ -32,7 +32,7 @@ struct InstanceDetails: ~Copyable, Sendable {
     }
 
     /// Rarely used registration fields.
-    struct Particulars: SideRow {
+    struct ColdFields: SideRow {
         var tags: [String] = []
         var when: MatchPattern?
         var controlToken: DeviceToken?
@@ -118,7 +118,7 @@ struct InstanceDetails: ~Copyable, Sendable {
     struct Whole {
         var row: Row
         var confirmedBy = LogPosition.start
-        var particulars: Particulars?
+        var coldFields: ColdFields?
         var content: Content?
         var observed: Observed?
     }
@@ -126,7 +126,7 @@ struct InstanceDetails: ~Copyable, Sendable {
     private(set) var heads = RowChunks<Head>()
     private(set) var texts = TextStore()
     private var coder = ConfigurationCoder()
-    private(set) var particulars = SideTable<Particulars>()
+    private(set) var coldFields = SideTable<ColdFields>()
     private(set) var content = SideTable<Content>()
     private(set) var observed = SideTable<Observed>()
     /// Memory that is used again.
@@ -142,19 +142,19 @@ struct InstanceDetails: ~Copyable, Sendable {
 
     /// Bytes of memory held by the fields that every instance has, and by those of the side tables.
     var byteCount: Int { self.heads.byteCount + self.texts.byteCount }
-    var sideByteCount: Int { self.particulars.byteCount + self.content.byteCount + self.observed.byteCount }
+    var sideByteCount: Int { self.coldFields.byteCount + self.content.byteCount + self.observed.byteCount }
 
     @inline(__always)
-    subscript(particulars slot: InstanceNumber) -> Particulars {
-        _read { yield self.particulars[self.heads[slot.index].particulars] }
+    subscript(coldFields slot: InstanceNumber) -> ColdFields {
+        _read { yield self.coldFields[self.heads[slot.index].coldFields] }
         _modify {
-            let number = self.heads[slot.index].particulars
+            let number = self.heads[slot.index].coldFields
             if !number.isNone {
-                yield &self.particulars[number]
+                yield &self.coldFields[number]
             } else {
-                var first = Particulars()
+                var first = ColdFields()
                 yield &first
-                self.heads[slot.index].particulars = self.particulars.keep(first)
+                self.heads[slot.index].coldFields = self.coldFields.keep(first)
             }
         }
     }
@@ -189,17 +189,17 @@ struct InstanceDetails: ~Copyable, Sendable {
         }
     }
 
-    /// The particulars, nil for the many that have none: a registration asks for those of all its instances.
+    /// The coldFields, nil for the many that have none: a registration asks for those of all its instances.
     @inline(__always)
-    func particulars(of slot: InstanceNumber) -> Particulars? {
-        let number = self.heads[slot.index].particulars
-        return number.isNone ? nil : self.particulars[number]
+    func coldFields(of slot: InstanceNumber) -> ColdFields? {
+        let number = self.heads[slot.index].coldFields
+        return number.isNone ? nil : self.coldFields[number]
     }
 
     func whole(_ slot: InstanceNumber) -> Whole {
         let head = self.heads[slot.index]
         var whole = Whole(row: Row(id: self.id(of: slot), family: head.family), confirmedBy: head.confirmedBy)
-        if !head.particulars.isNone { whole.particulars = self.particulars[head.particulars] }
+        if !head.coldFields.isNone { whole.coldFields = self.coldFields[head.coldFields] }
         if !head.content.isNone { whole.content = self.content[head.content] }
         if !head.observed.isNone { whole.observed = self.observed[head.observed] }
         return whole
@@ -231,8 +231,8 @@ struct InstanceDetails: ~Copyable, Sendable {
     /// condition.
     func textBytes(of slot: InstanceNumber) -> Int {
         let head = self.heads[slot.index]
-        guard !head.particulars.isNone else { return head.textCount }
-        return head.textCount + self.particulars[head.particulars].textBytes
+        guard !head.coldFields.isNone else { return head.textCount }
+        return head.textCount + self.coldFields[head.coldFields].textBytes
     }
 
     // MARK: Configurations
@@ -313,7 +313,7 @@ struct InstanceDetails: ~Copyable, Sendable {
     }
 
     private mutating func releaseGroups(_ head: Head) {
-        self.particulars.release(head.particulars)
+        self.coldFields.release(head.coldFields)
         self.content.release(head.content)
         self.observed.release(head.observed)
     }
@@ -322,7 +322,7 @@ struct InstanceDetails: ~Copyable, Sendable {
     @inline(__always)
     mutating func restore(_ slot: InstanceNumber, _ whole: consuming Whole, _ configuration: Configuration) {
         var head = Head(confirmedBy: whole.confirmedBy)
-        if let particulars = whole.particulars { head.particulars = self.particulars.keep(particulars) }
+        if let coldFields = whole.coldFields { head.coldFields = self.coldFields.keep(coldFields) }
         if let content = whole.content { head.content = self.content.keep(content) }
         if let observed = whole.observed { head.observed = self.observed.keep(observed) }
         self.makeRoom(below: slot.index + 1)
@@ -366,7 +366,7 @@ struct InstanceDetails: ~Copyable, Sendable {
             return "\(rows) rows of \(group), but \(numbers.count) instances have \(Set(numbers).count)"
         }
         return [
-            check("particulars", self.particulars.count, \.particulars),
+            check("coldFields", self.coldFields.count, \.coldFields),
             check("content", self.content.count, \.content),
             check("observed", self.observed.count, \.observed),
             check("texts", self.texts.count, \.text),

@@ -37,7 +37,7 @@ extension InstanceTable.Row {
         get { self.flags[.isControl] }
         set { self.flags[.isControl] = newValue }
     }
-    /// Whether a push must fulfil ``InstanceDetails/Particulars/when``.
+    /// Whether a push must fulfil ``InstanceDetails/ColdFields/when``.
     @inline(__always) var isConditional: Bool {
         get { self.flags[.isConditional] }
         set { self.flags[.isConditional] = newValue }

@@ -13,9 +13,9 @@ extension Registry {
 
     /// The fields that few registrations have.
     @inline(__always)
-    subscript(particulars instance: InstanceNumber) -> Particulars {
-        _read { yield self.instances.details[particulars: instance] }
-        _modify { yield &self.instances.details[particulars: instance] }
+    subscript(coldFields instance: InstanceNumber) -> ColdFields {
+        _read { yield self.instances.details[coldFields: instance] }
+        _modify { yield &self.instances.details[coldFields: instance] }
     }
 
     /// The state of content that an instance shows, and will.
@@ -34,7 +34,7 @@ extension Registry {
 
     /// The fields that few registrations have; nil for the many without any.
     @inline(__always)
-    func particulars(of instance: InstanceNumber) -> Particulars? { self.instances.details.particulars(of: instance) }
+    func coldFields(of instance: InstanceNumber) -> ColdFields? { self.instances.details.coldFields(of: instance) }
 
     /// The id of an instance. O(bytes).
     @inline(__always)

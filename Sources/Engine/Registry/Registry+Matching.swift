@@ -19,16 +19,16 @@ extension Registry {
         kind: WidgetKind,
         _ configuration: Configuration
     ) {
-        let particulars = self.particulars(of: instance)
+        let coldFields = self.coldFields(of: instance)
         self.index.insert(
             instance,
             app: app,
             kind: kind,
             family: self.family(of: instance),
             host: self[instance].host,
-            tags: particulars?.tags ?? [],
+            tags: coldFields?.tags ?? [],
             configuration: configuration,
-            when: particulars?.when,
+            when: coldFields?.when,
             pushEnabled: self[instance].pushEnabled
         )
     }

@@ -10,7 +10,7 @@ import WidgetModel
 struct Registry: ~Copyable, Sendable {
     typealias Host = HostTable.Row
     typealias Instance = InstanceTable.Row
-    typealias Particulars = InstanceDetails.Particulars
+    typealias ColdFields = InstanceDetails.ColdFields
     typealias Content = InstanceDetails.Content
     typealias Observed = InstanceDetails.Observed
     /// The timeline that an instance shows.

@@ -7,6 +7,8 @@ import WidgetModel
 /// serves. The holder of a list knows its instance.
 struct Reloads: ~Copyable, Sendable {
     typealias Reload = ReloadTable.Whole
+    typealias Row = ReloadTable.Row
+    typealias Served = ReloadTable.Served
 
     private(set) var table: ReloadTable
     /// Written by the verbs of Reloads+Causes alone.
@@ -46,7 +48,7 @@ extension Reloads {
 
     /// The fields of every reload.
     @inline(__always)
-    subscript(stored reload: ReloadNumber) -> ReloadTable.Row {
+    subscript(stored reload: ReloadNumber) -> Row {
         _read { yield self.table[stored: reload] }
     }
 

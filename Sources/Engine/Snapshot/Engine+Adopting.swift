@@ -26,7 +26,7 @@ extension Engine {
         self.schedule.takeRows(rows.schedule)
         self.countBehind()
         for instance in controls {
-            guard let token = self.registry[particulars: instance].controlToken else { continue }
+            guard let token = self.registry[coldFields: instance].controlToken else { continue }
             self.registry.bind(token, toControl: instance)
         }
         self.schedule.instanceTimers.makeRoom(for: self.registry.instanceEnd)

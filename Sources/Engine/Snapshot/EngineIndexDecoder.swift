@@ -94,7 +94,7 @@ package struct EngineIndexDecoder: ~Copyable, Sendable {
         try coder.skipText()
         var when: MatchPattern?
         if try InstanceGroups([]).coded(by: &coder).contains(.conditionOrControl) {
-            when = try InstanceDetails.Particulars().coded(by: &coder).when
+            when = try InstanceDetails.ColdFields().coded(by: &coder).when
         }
         try self.insert(slot, row.host, shape, when, row.flags, &coder)
     }

@@ -8,7 +8,7 @@ extension InstanceDetails.Row {
 }
 
 extension InstanceDetails.Whole {
-    var tags: [String] { self.particulars?.tags ?? [] }
+    var tags: [String] { self.coldFields?.tags ?? [] }
 
     /// Codes the groups of fields that there are. A writer's `self` has all that the writer was given; a reader's has
     /// the row and the tags.
@@ -18,7 +18,7 @@ extension InstanceDetails.Whole {
     ) throws(ByteFault) -> InstanceDetails.Whole {
         var whole = self
         if groups.contains(.conditionOrControl) {
-            whole.particulars = try (self.particulars ?? InstanceDetails.Particulars()).coded(by: &coder)
+            whole.coldFields = try (self.coldFields ?? InstanceDetails.ColdFields()).coded(by: &coder)
         }
         if groups.contains(.content) {
             whole.content = try (self.content ?? InstanceDetails.Content()).coded(by: &coder, &whole.confirmedBy)
@@ -30,10 +30,10 @@ extension InstanceDetails.Whole {
     }
 }
 
-extension InstanceDetails.Particulars {
+extension InstanceDetails.ColdFields {
     /// The fields beside the tags, which come first.
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceDetails.Particulars {
-        InstanceDetails.Particulars(
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceDetails.ColdFields {
+        InstanceDetails.ColdFields(
             tags: self.tags,
             when: try coder.value(self.when),
             controlToken: try coder.value(self.controlToken),

@@ -5,7 +5,7 @@ import WidgetModel
 struct InstanceGroups: OptionSet {
     let rawValue: UInt16
 
-    /// ``InstanceDetails/Particulars`` beside the tags, ``InstanceDetails/Content`` and ``InstanceDetails/Observed``.
+    /// ``InstanceDetails/ColdFields`` beside the tags, ``InstanceDetails/Content`` and ``InstanceDetails/Observed``.
     static let conditionOrControl = InstanceGroups(rawValue: 1 << 0)
     static let content = InstanceGroups(rawValue: 1 << 1)
     static let observed = InstanceGroups(rawValue: 1 << 2)
@@ -25,7 +25,7 @@ struct InstanceGroups: OptionSet {
 
     init(_ record: InstanceRecord, _ details: InstanceDetails.Whole) {
         var groups: InstanceGroups = []
-        if let particulars = details.particulars, particulars.isConditionOrControl {
+        if let coldFields = details.coldFields, coldFields.isConditionOrControl {
             groups.insert(.conditionOrControl)
         }
         if details.content?.isBlank == false || details.confirmedBy != .start { groups.insert(.content) }

@@ -70,7 +70,7 @@ struct InstanceRows: ~Copyable, Sendable {
         let details = InstanceDetails.Row(id: id, family: shape.family)
         guard groups.isDisjoint(with: .details), shape.tags.isEmpty else {
             var whole = InstanceDetails.Whole(row: details)
-            if !shape.tags.isEmpty { whole.particulars = InstanceDetails.Particulars(tags: shape.tags) }
+            if !shape.tags.isEmpty { whole.coldFields = InstanceDetails.ColdFields(tags: shape.tags) }
             whole = try whole.coded(by: &coder, groups)
             let record = try self.readRecord(slot, head, kind: shape.kind, groups, &coder)
             return try self.takeWhole(slot, record, whole, shape.configuration, bounds, &coder)
@@ -117,7 +117,7 @@ struct InstanceRows: ~Copyable, Sendable {
         _ coder: inout StateReader
     ) throws(ByteFault) {
         try self.countRow(slot, record, bounds, &coder)
-        if record.row.isLive, details.particulars?.controlToken != nil { self.controls.append(slot) }
+        if record.row.isLive, details.coldFields?.controlToken != nil { self.controls.append(slot) }
         self.restore(slot, record)
         self.instances.details.restore(slot, details, configuration)
         self.usages[record.row.kind.index].textBytes += self.instances.details.textBytes(of: slot)

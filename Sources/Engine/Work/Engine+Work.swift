@@ -111,7 +111,9 @@ extension Engine {
             } else {
                 self.work.push(.erasure(erasure))
             }
-        case .settings(let work): self.advance(work, &units)
+        case .settings(var work):
+            self.advance(&work, &units)
+            if work.isDone { self.answer(work.result) } else { self.work.push(.settings(work)) }
         }
     }
 

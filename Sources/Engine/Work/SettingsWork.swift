@@ -1,7 +1,7 @@
 import WidgetModel
 
 /// Changed settings on their way through the tables.
-struct SettingsWork: ~Copyable, Sendable {
+struct SettingsWork: Sendable {
     fileprivate enum Phase {
         /// The ledger's rings get other capacities.
         case rings
@@ -15,7 +15,6 @@ struct SettingsWork: ~Copyable, Sendable {
     }
 
     fileprivate var phase = Phase.rings
-    fileprivate var rings: Ledger.Rings
     /// The apps whose tokens are of another environment from now on.
     fileprivate let movedApps: [AppNumber]
     /// None, if there are no such apps.
@@ -27,34 +26,33 @@ struct SettingsWork: ~Copyable, Sendable {
     fileprivate var orphaned = 0
 
     init(
-        rings: consuming Ledger.Rings,
         movedApps: [AppNumber],
         hostsBelow hostEnd: Int,
         before: [Catalogue.Kind],
         instancesBelow instanceEnd: Int
     ) {
-        self.rings = rings
         self.movedApps = movedApps
         self.hosts = TableScan(below: movedApps.isEmpty ? 0 : hostEnd)
         self.before = before
         self.instances = TableScan(below: instanceEnd)
     }
+
+    var isDone: Bool { self.phase == .done }
+    var result: RecordAnswer.Result { .settings(orphaned: self.orphaned) }
 }
 
 extension Engine {
-    /// Does some of the work of changed settings, and answers after the last of it. A unit is an instance, a token that is announced, or
-    /// some rows that neither applies to.
-    mutating func advance(_ work: consuming SettingsWork, _ units: inout Int) {
-        while units > 0 {
+    /// Does some of the work of changed settings. A unit is an instance, a token that is announced, or some rows or entries besides.
+    mutating func advance(_ work: inout SettingsWork, _ units: inout Int) {
+        while units > 0, !work.isDone {
             switch work.phase {
-            case .rings: if self.ledger.resize(to: &work.rings, &units) { work.phase = .environments }
+            case .rings: if self.ledger.resize(to: self.catalogue.limits, &units) { work.phase = .environments }
             case .environments: self.announceTokens(&work, &units)
             case .adopting: self.adopt(&work, &units)
             case .deciding: self.decide(&work, &units)
-            case .done: return self.answer(.settings(orphaned: work.orphaned))
+            case .done: return
             }
         }
-        self.work.push(.settings(work))
     }
 
     private mutating func announceTokens(_ work: inout SettingsWork, _ units: inout Int) {

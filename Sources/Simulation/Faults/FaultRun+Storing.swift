@@ -55,7 +55,7 @@ extension FaultRun {
         )
     }
 
-    /// A timeline is for a reload that is out, or for content that is not here, and nothing else brings it or has brought a newer one.
+    /// A timeline is for an outstanding reload, or for content that is not here, and nothing else brings it or has brought a newer one.
     private mutating func check(_ item: FetchedTimeline, of exchange: FetchExchange, _ fetcher: SimulatedFetcher) {
         let (reload, address) = (item.subject.reload, item.subject.address)
         guard let owner = self.owner(reload.partition, start: fetcher.start) else { return }

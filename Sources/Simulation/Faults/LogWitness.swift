@@ -26,7 +26,7 @@ final class LogWitness {
         var issued: [Issued] = []
         /// The pushes to tokens, whose reloads are among ``issued``.
         var pushes: [TokenPush] = []
-        /// The timelines that came for no reload that is out.
+        /// The timelines that came for no outstanding reload.
         var additional: [Additional] = []
     }
 

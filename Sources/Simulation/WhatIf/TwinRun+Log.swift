@@ -36,7 +36,7 @@ extension TwinRun {
 }
 
 extension Engine {
-    /// Every reload that is out and not acknowledged, whichever way it goes. O(instances).
+    /// Every outstanding reload, whichever way it goes. O(instances).
     func allOutstanding(_ settings: EngineSettings) -> [ReloadEffect] {
         func all(_ next: (InstanceNumber) -> ReloadsPage) -> [ReloadEffect] {
             var found: [ReloadEffect] = []

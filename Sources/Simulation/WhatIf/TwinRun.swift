@@ -31,7 +31,7 @@ package struct TwinRun: ~Copyable, Sendable {
     private var otherPosition: LogPosition
     private var book = AnswerBook()
     private var answers = EventQueue<ReloadEffect>()
-    /// Reloads that are out, by the instance or host that they wake: the first's not yet matched with one of the
+    /// Outstanding reloads, by the instance or host that they wake: the first's not yet matched with one of the
     /// second, and the reverse.
     private var unmatchedFirst: [String: [ReloadEffect]] = [:]
     private var unmatchedSecond: [String: [ReloadEffect]] = [:]
