@@ -4,7 +4,7 @@ import Testing
 @Suite struct AlertRuleTests {
     @Test func `an alert that no test fires, or that leads nowhere, is caught`() {
         func alert(_ name: String, _ more: String, runbook: String) -> String {
-            "  - alert: \(name)\n\(more)    annotations:\n      runbook: docs/operating.md#\(runbook)\n"
+            "  - alert: \(name)\n\(more)    annotations:\n      runbook_url: https://example.com/docs/operating.md#\(runbook)\n"
         }
         let alerts =
             alert("Drilled", "    for: 5m\n", runbook: "a-disk") + alert("Awaited", "", runbook: "a-disk")

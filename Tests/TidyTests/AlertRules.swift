@@ -46,7 +46,8 @@ enum AlertRules {
                 alerts.append(Alert(name: name, line: index + 1))
             } else if let last = alerts.indices.last {
                 alerts[last].minutes = line.firstMatch(of: /^ +for: ([0-9]+)m$/)?.output.1 ?? alerts[last].minutes
-                let runbook = line.firstMatch(of: /runbook: docs\/operating\.md#([a-z0-9_-]+)$/)?.output.1
+                let runbook = line.firstMatch(of: /runbook_url: https:\/\/\S+\/docs\/operating\.md#([a-z0-9_-]+)$/)?
+                    .output.1
                 alerts[last].runbook = runbook ?? alerts[last].runbook
             }
         }
