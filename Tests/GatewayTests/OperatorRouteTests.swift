@@ -116,6 +116,8 @@ import WidgetModel
 
     @Test func `what senders cost is summed over the partitions`() async throws {
         let scene = try await Self.settled()
+        let before = try await scene.send("GET", "/v1/history/senders").json["hours"]
+        #expect(before == .array([]))
         _ = try await scene.scene.log.appendToAll(.push(Self.push(1)))
         var other = Self.push(2)
         other.team = Sports.otherTeam
@@ -129,6 +131,15 @@ import WidgetModel
         #expect(rows.map { $0["matched"] } == [.int(12), .int(12)])
         #expect(rows.map { $0["reloadsCharged"] } == [.int(12), .int(0)])
         #expect(rows.map { $0["collateral"] } == [.int(0), .int(0)])
+        // All of it came in this hour.
+        guard case .array(let hours) = try await scene.send("GET", "/v1/history/senders").json["hours"] else {
+            Issue.record("no hours")
+            return
+        }
+        #expect(hours.map { $0["senders"] } == [senders])
+        let late = try await scene.send("GET", "/v1/history/senders?after=2099-01-01T00:00:00Z").json["hours"]
+        #expect(late == .array([]))
+        #expect(try await scene.send("GET", "/v1/history/senders?after=now").status == 400)
     }
 
     @Test func `following a push that is not known is 404, one that is complete ends at once`() async throws {

@@ -132,6 +132,7 @@ import WidgetModel
         let senders = SenderDirectory(keys: [Self.reader(key), other.known(Sports.otherApp, number: 1)])
         let operators = try await OperatorScene(tokens: Self.operators, senders: senders)
         let scene = operators.scene
+        try await operators.watch.countSenders(by: scene.log)
         let own = HostKey(Names.own.host)
         _ = try await scene.log.append(
             .register(Sports.registration(Names.own.host, [Sports.instance("w1")])),
@@ -274,6 +275,7 @@ import WidgetModel
             ("/v1/pushes/\(Names.own.push)", [#""matched":1"#]),
             ("/v1/pushes/\(Names.own.push)/decisions", [#""instance":"com.example.scores/host-1:w1""#]),
             ("/v1/senders", [#""team":"ABCDE12345""#]),
+            ("/v1/history/senders", [#""senders":[{"team":"ABCDE12345""#]),
             ("/v1/orders", [#""kind":"scores""#]),
             ("/v1/instances/com.example.scores/host-1:w1/why", [#""what":"#]),
         ] {

@@ -131,4 +131,15 @@ export function keepSample(sample) {
   seconds.samples = [...seconds.samples, sample].slice(-secondsMax);
 }
 
+/// The costs of senders by the hour, asked for every so many seconds at most: all of them once, then the newest one and those after it.
+export async function senderHours(signal, seconds = 9) {
+  const before = kept.get("senders");
+  if (before && Date.now() - before.at < seconds * 1000) return before.hours;
+  const whole = before?.hours.slice(0, -1) ?? [];
+  const answer = await gateway.get(path("/v1/history/senders", { after: whole.at(-1)?.until }), signal);
+  const hours = [...whole, ...answer.hours].slice(-720);
+  kept.set("senders", { at: Date.now(), hours });
+  return hours;
+}
+
 export const forgetHistory = () => kept.clear();

@@ -292,6 +292,7 @@ async function sayVersion() {
 
 addEventListener("hashchange", () => {
   if (!operator.takeFrom(location)) return route();
+  forgetHistory();
   memory.clear();
   enter();
 });

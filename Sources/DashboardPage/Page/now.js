@@ -3,13 +3,15 @@
 import { advice, behindLink, behindText, firstSteps, freshness, seen } from "./advice.js";
 import { badge, card, facts, fill, h, link, meter, split, tile, tiles, to } from "./elements.js";
 import { flow } from "./flow.js";
-import { gateway } from "./gateway.js";
-import { count, counted, duration, percent, rate } from "./numbers.js";
+import { gateway, senderHours } from "./gateway.js";
+import { count, counted, duration, ms, percent, rate } from "./numbers.js";
+import { costs } from "./senders.js";
 
 export const title = "Now";
 
 /// The most things to do that are shown: those below show when these are done.
 const todoMax = 5;
+const day = 86_400_000;
 
 export function open(context) {
   const word = h("p", { class: "verdict" }, "–");
@@ -37,7 +39,7 @@ export function open(context) {
     h("div", { class: "columns top" }, health, card("To do", todo)),
     h("div", { class: "columns main" }, going.element,
       h("div", { class: "view" }, card("Kinds", { note: link("#/apps", "All apps") }, kinds),
-        card("Budget by sender", { note: link("#/senders", "All senders") }, spenders),
+        card("Budget by sender", { note: h("span", {}, "24 hours · ", link("#/senders?range=86400", "All senders")) }, spenders),
         card("Load", { note: "0 is good" }, pressure))),
     card("Outcomes of matched widgets", { note: total }, outcome.element),
     going.ageElement,
@@ -56,20 +58,21 @@ export function open(context) {
     element,
     charts: going.charts,
     async ask(signal) {
-      const [stats, senders, budget, providers, places, all, cluster, drawn] = await Promise.all([
+      const [stats, senders, budget, providers, places, all, cluster, hours, drawn] = await Promise.all([
         gateway.get("/v1/stats", signal), context.sometimes("/v1/senders", signal), context.sometimes("/v1/budget", signal),
         context.sometimes("/v1/providers", signal, 9), context.sometimes("/v1/upstreams", signal, 9),
-        context.sometimes("/v1/kinds", signal, 9), context.sometimes("/v1/cluster", signal, 9), going.ask(signal),
+        context.sometimes("/v1/kinds", signal, 9), context.sometimes("/v1/cluster", signal, 9), senderHours(signal, 25),
+        going.ask(signal),
       ]);
       return { stats, kinds: all?.kinds ?? [], senders: senders?.senders ?? [], budget: budget?.survey ? budget : null,
-        providers: providers?.providers, places, cluster, drawn };
+        providers: providers?.providers, places, cluster, hours, drawn };
     },
     sample(sample) {
       lately = [...lately, sample].slice(-60);
       showRates();
       going.sample(sample);
     },
-    show({ stats, kinds: allKinds, senders, budget, providers, places, cluster, drawn }) {
+    show({ stats, kinds: allKinds, senders, budget, providers, places, cluster, hours, drawn }) {
       const fresh = freshness(stats);
       const sightings = seen(stats);
       word.textContent = fresh.word;
@@ -86,7 +89,7 @@ export function open(context) {
       lately = drawn.seconds.slice(-60);
       showRates();
       showTodo(todo, advice({ stats, senders, budget, providers, places, cluster, samples: lately, minutes: drawn.minutes }), stats);
-      showSpenders(spenders, senders, stats);
+      showSpenders(spenders, costs(hours, ms(stats.asOf) - day).senders);
       const outcomes = stats.pushes.outcomes;
       outcome.set(outcomes, { all: true });
       total.replaceChildren(`${counted(stats.pushes.accepted, "push", "pushes")} matched `,
@@ -153,11 +156,11 @@ function showTodo(list, found, stats) {
   fill(list, found.length === 0 ? nothing : [...shown, rest > 0 ? h("li", { class: "soft" }, `and ${count(rest)} more`) : null]);
 }
 
-function showSpenders(list, senders, stats) {
+function showSpenders(list, senders) {
   const charged = senders.reduce((sum, one) => sum + one.reloadsCharged, 0);
   const top = [...senders].sort((left, right) => right.reloadsCharged - left.reloadsCharged).slice(0, 3);
   fill(list, top.length === 0
-    ? h("li", { class: "empty" }, stats.pushes.accepted === 0 ? "No sender has pushed yet." : "No reload has been charged yet.")
+    ? h("li", { class: "empty" }, "No sender has pushed lately.")
     : top.map((one) => h("li", {},
       h("span", { class: "row" }, link(to("pushes", [], { sender: one.team }), one.team), h("span", {}, `${counted(one.reloadsCharged, "reload")}, ${percent(one.reloadsCharged, charged)}`)),
       meter(one.reloadsCharged, charged),

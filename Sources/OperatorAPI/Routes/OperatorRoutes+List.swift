@@ -43,6 +43,7 @@ extension OperatorRoutes {
         Route(.get, "/v1/stats", .asks(.read, Self.stats))
         Route(.get, "/v1/history", query: ["step", "after", "limit"], .asks(.read, Self.samples))
         Route(.get, "/v1/history/marks", query: ["after"], .asks(.read, Self.marks))
+        Route(.get, "/v1/history/senders", query: ["after"], .asks(.read, teams: .own, Self.senderHours))
         Route(.get, "/v1/events", query: ["types", "cursor"], isStream: true, .asks(.read, Self.events))
         Route(.get, "/v1/apps", .asks(.read, teams: .own, Self.appList))
         Route(.get, "/v1/apps/{app}", .asks(.read, Self.app))

@@ -202,7 +202,35 @@ extension OperatorRoutes {
         sums.sort { $0.team.rawValue < $1.team.rawValue }
         let orders = try await self.standingOrders()
         return try await self.answer([
-            ("senders", .array(sums.map { Views.sender($0, paused: self.pause(orders.holding(.sender($0.team)))) }))
+            (
+                "senders",
+                .array(
+                    sums.map { row in
+                        Views.sender(row.team, row.counts, paused: self.pause(orders.holding(.sender(row.team))))
+                    }
+                )
+            )
+        ])
+    }
+
+    /// `GET /v1/history/senders`: the same by the hour, the oldest first.
+    func senderHours(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
+        let after = try call.instant("after")
+        try await self.watch.countSenders(by: self.log)
+        let hours = self.watch.history.senderHours(after: after, now: self.clock.now())
+        return try await self.answer([
+            (
+                "hours",
+                .array(
+                    hours.map { hour in
+                        let senders = hour.senders.filter { self.reach.includes($0.key) }.sorted { $0.key < $1.key }
+                        return JSONValue.object(of: [
+                            ("from", .instant(hour.from)), ("until", .instant(hour.until)),
+                            ("senders", .array(senders.map { Views.sender($0.key, $0.value) })),
+                        ])
+                    }
+                )
+            )
         ])
     }
 }

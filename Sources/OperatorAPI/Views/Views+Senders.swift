@@ -1,8 +1,8 @@
-package import Engine
+import Engine
 import History
 import Serving
 import Settings
-package import WidgetModel
+import WidgetModel
 
 /// Senders, and the orders that hold them back.
 extension Views {
@@ -24,20 +24,20 @@ extension Views {
     }
 
     /// The costs and outcomes of a sender's pushes.
-    package static func sender(_ view: SenderView, paused: JSONValue? = nil) -> JSONValue {
-        let share = view.matched == 0 ? 0 : Double(view.unchanged) / Double(view.matched)
+    static func sender(_ team: TeamID, _ counts: SenderCounts, paused: JSONValue? = nil) -> JSONValue {
+        let share = counts.matched == 0 ? 0 : Double(counts.unchanged) / Double(counts.matched)
         return JSONValue.object(of: [
-            ("team", .string(view.team.rawValue)),
-            ("pushes", .count(view.pushes)),
-            ("repeats", .count(view.repeats)),
-            ("matched", .count(view.matched)),
-            ("unchanged", .count(view.unchanged)),
+            ("team", .string(team.rawValue)),
+            ("pushes", .count(counts.pushes)),
+            ("repeats", .count(counts.repeats)),
+            ("matched", .count(counts.matched)),
+            ("unchanged", .count(counts.unchanged)),
             ("unchangedShare", .double(share)),
-            ("endedAtOnce", .count(view.refused)),
-            ("reloadsCharged", .count(view.charged)),
-            ("reloadsExempt", .count(view.exempt)),
-            ("collateral", .count(view.collateral)),
-            ("collateralOver", .count(view.collateralOver)),
+            ("endedAtOnce", .count(counts.refused)),
+            ("reloadsCharged", .count(counts.charged)),
+            ("reloadsExempt", .count(counts.exempt)),
+            ("collateral", .count(counts.collateral)),
+            ("collateralOver", .count(counts.collateralOver)),
             ("paused", paused),
         ])
     }

@@ -7,9 +7,9 @@ import Synchronization
 package import WidgetModel
 
 /// The last minutes by the second, the last day by the minute and the last month by the hour: the numbers of the
-/// charts, and their marks.
+/// charts, their marks, and the costs of senders.
 ///
-/// Minutes, hours and marks are archived, so that they outlive the process.
+/// All but seconds are archived, so that they outlive the process.
 package final class GatewayHistory: Sendable {
     /// How fine samples are.
     package enum Step: String, Hashable, Sendable, CaseIterable {
@@ -51,6 +51,7 @@ package final class GatewayHistory: Sendable {
         /// Freshness at the starts of the last minutes.
         var marks: [(at: Instant, freshness: Freshness)] = []
         var happened = GatewayMarks()
+        var senders = SenderHours()
         /// When a push was answered 503 last.
         var unavailableAt: Instant?
         var unwritten: [ArchivedRecord] = []
@@ -141,6 +142,19 @@ package final class GatewayHistory: Sendable {
         self.state.withLock { $0.happened }.all(after: instant, now: now)
     }
 
+    /// Takes in what senders have cost since the log began, by partition.
+    package func add(_ costs: [PartitionID: [TeamID: SenderCounts]], at now: Instant) {
+        self.state.withLock { state in
+            guard let record = state.senders.add(costs, at: now) else { return }
+            state.unwritten.append(ArchivedRecord(number: Self.sendersBase + record.number, bytes: record.bytes))
+        }
+    }
+
+    /// The hours of senders' costs that end after an instant, the oldest first.
+    package func senderHours(after instant: Instant? = nil, now: Instant) -> [SenderHours.Hour] {
+        self.state.withLock { $0.senders }.all(after: instant, now: now)
+    }
+
     /// The newest samples after an instant, oldest first. The last one by the hour is of the hour that is not over.
     package func samples(_ step: Step, after instant: Instant? = nil, limit: Int) -> [GatewaySample] {
         let kept = self.state.withLock { state in
@@ -168,6 +182,8 @@ package final class GatewayHistory: Sendable {
 extension GatewayHistory {
     /// The number behind which marks have theirs: minutes and hours come before.
     private static let marksBase = UInt64(Step.minute.capacity + Step.hour.capacity)
+    /// The number behind which the costs of senders have theirs, far behind any mark.
+    private static let sendersBase: UInt64 = 1 << 16
 
     /// Which of all minutes or hours a sample is: it ends in the one after, if not late.
     private static func slot(_ sample: GatewaySample, _ step: Step) -> Int64 {
@@ -186,7 +202,11 @@ extension GatewayHistory {
         do throws(JournalError) {
             try archive.readAll { record in
                 // A record that cannot be read is of another version, and will be written over.
-                if record.number > Self.marksBase {
+                guard record.number <= Self.sendersBase else {
+                    try? state.senders.restore(record.bytes, now: now)
+                    return
+                }
+                guard record.number <= Self.marksBase else {
                     try? state.happened.restore(record.bytes, now: now)
                     return
                 }

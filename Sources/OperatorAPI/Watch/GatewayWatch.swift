@@ -42,6 +42,7 @@ package final class GatewayWatch: Sendable {
         await withTaskGroup { group in
             group.addTask { await self.surveys.run() }
             group.addTask { await self.sample() }
+            group.addTask { await self.followSenders() }
         }
     }
 
@@ -76,6 +77,28 @@ package final class GatewayWatch: Sendable {
                 return
             }
         }
+    }
+
+    /// Counts what senders cost once a minute. Other gateways' partitions that do not answer are counted later.
+    private func followSenders() async {
+        while !Task.isCancelled {
+            try? await self.countSenders(by: self.log.noting(Coverage(of: self.log.partitions)))
+            do {
+                try await Task.sleep(for: .seconds(60))
+            } catch {
+                return
+            }
+        }
+    }
+
+    /// Counts what senders have cost since the last time.
+    ///
+    /// - Parameter log: Notes the partitions that are away.
+    package func countSenders(by log: CommandLog) async throws(Problem) {
+        let totals = try await log.askEach(SendersQuestion()).map { partition, senders in
+            (partition, Dictionary(senders.map { ($0.team, $0.counts) }) { $1 })
+        }
+        self.history.add(Dictionary(totals) { $1 }, at: self.clock.now())
     }
 
     /// The counts up to now.
