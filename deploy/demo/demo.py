@@ -181,7 +181,12 @@ class Demo:
     # Books
 
     async def outcome(self, identifier: str) -> dict:
-        answer = await self.ops.get(f"/v1/pushes/{identifier}")
+        """A push is answered once it is in the log; a moment later, when it is applied, it is known by its id."""
+        for _ in range(600):
+            answer = await self.ops.get(f"/v1/pushes/{identifier}")
+            if answer.status_code != 404:
+                break
+            await asyncio.sleep(0.05)
         answer.raise_for_status()
         return answer.json()
 
