@@ -9,7 +9,7 @@ import { count, moment, ms, percent } from "./numbers.js";
 
 export const title = "Senders";
 
-const ranges = [["", "Since the log began"], ["3600", "1 hour"], ["86400", "24 hours"], ["604800", "7 days"], ["2592000", "30 days"]];
+const ranges = [["", "All time"], ["3600", "1 hour"], ["86400", "24 hours"], ["604800", "7 days"], ["2592000", "30 days"]];
 /// So many senders have a line of their own.
 const colours = ["--accent", "--deferred", "--coalesced"];
 const hour = 3_600_000;
