@@ -42,7 +42,11 @@ final class FanLane: Sendable {
         while let group = self.box.next() {
             let limit = self.core.configuration.limits.entryBytesMax
             for works in group.runs(upTo: limit, Self.byteCount) {
-                self.send(works.filter { !self.giveUpIfLate($0) })
+                var left = Array(works)
+                repeat {
+                    left.removeAll { self.giveUpIfLate($0) }
+                    left = self.send(left)
+                } while !left.isEmpty
             }
         }
     }
@@ -66,8 +70,11 @@ final class FanLane: Sendable {
     }
 
     /// Sends some in one message, which is tried for as long as the first one's caller waits.
-    private func send(_ works: [Work]) {
-        guard let patience = works.first?.patience else { return }
+    ///
+    /// - Returns: Those to send again: the message is not stored, and their callers came later and wait.
+    private func send(_ works: [Work]) -> [Work] {
+        guard let patience = works.first?.patience else { return [] }
+        var left: [Work] = []
         let submission = Self.join(works)
         let now = self.core.clock()
         var sent: MessageID?
@@ -82,11 +89,14 @@ final class FanLane: Sendable {
         self.publisher.send(message, patience) { result in
             guard case .failure(let error) = result else { return }
             if let sent { self.placing.withLock { _ = $0.removeValue(forKey: sent) } }
-            for work in works {
+            let answered = self.core.answered(of: works.map(\.patience), by: result)
+            left = Array(works[answered...])
+            for work in works[..<answered] {
                 self.core.finish(appendBytes: work.submission.byteCount)
                 work.whenDurable(.failure(error))
             }
         }
+        return left
     }
 
     /// A copy is in a partition's log: tells the appenders, if they were in this process.

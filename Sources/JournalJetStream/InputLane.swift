@@ -29,7 +29,11 @@ final class InputLane: Sendable {
         while let group = self.box.next() {
             let limit = self.core.configuration.limits.entryBytesMax
             for works in group.runs(upTo: limit, { $0.records.bytes.count }) {
-                self.send(works.filter { !self.giveUpIfLate($0) })
+                var left = Array(works)
+                repeat {
+                    left.removeAll { self.giveUpIfLate($0) }
+                    left = self.send(left)
+                } while !left.isEmpty
             }
         }
     }
@@ -43,31 +47,42 @@ final class InputLane: Sendable {
     }
 
     /// Sends some in one message, which is tried for as long as the first one's caller waits.
-    private func send(_ works: [Work]) {
-        guard let patience = works.first?.patience else { return }
+    ///
+    /// - Returns: Those to send again: the message is not stored, and their callers came later and wait.
+    private func send(_ works: [Work]) -> [Work] {
+        guard let patience = works.first?.patience else { return [] }
         var records = PackedRecords()
         for work in works { records.append(contentsOf: work.records) }
         let stream = self.core.names.input(self.partition)
         let now = self.core.clock()
+        var left: [Work] = []
         self.publisher.send(
             { id in InputMessage(id: id, writtenAt: now, records: records).bytes(self.core.journalID, in: stream) },
             patience
         ) { result in
-            self.core.finish(appendBytes: records.bytes.count)
-            var index = 0
-            for work in works {
-                let first = index
-                work.whenDurable(
-                    result.map { sequence in
-                        AppendReceipt(
-                            partition: self.partition,
-                            position: LogPosition(sequence),
-                            firstRecordIndex: first
-                        )
-                    }
-                )
-                index += work.records.count
-            }
+            let answered = self.core.answered(of: works.map(\.patience), by: result)
+            left = Array(works[answered...])
+            self.answer(works[..<answered], result)
+        }
+        return left
+    }
+
+    /// Tells some whether they are stored.
+    private func answer(_ works: ArraySlice<Work>, _ result: Result<UInt64, JournalError>) {
+        var index = 0
+        for work in works {
+            let first = index
+            self.core.finish(appendBytes: work.records.bytes.count)
+            work.whenDurable(
+                result.map { sequence in
+                    AppendReceipt(
+                        partition: self.partition,
+                        position: LogPosition(sequence),
+                        firstRecordIndex: first
+                    )
+                }
+            )
+            index += work.records.count
         }
     }
 }

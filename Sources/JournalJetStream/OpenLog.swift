@@ -117,6 +117,15 @@ final class OpenLog: Sendable {
     /// For how long an append that comes now is tried.
     var patience: Patience { Patience(milliseconds: self.configuration.patienceMilliseconds) }
 
+    /// How many of the works that shared a message are answered by its result, from the first on: all, or, if it is certain that the
+    /// message is not stored, those whose callers have waited long enough. The others came later, and share the next message.
+    ///
+    /// - Parameter patiences: In the order in which they came.
+    func answered(of patiences: [Patience], by result: Result<UInt64, JournalError>) -> Int {
+        guard case .failure(let error) = result, error.code == .failing, !self.isClosed else { return patiences.count }
+        return patiences.firstIndex { !$0.isOver } ?? patiences.count
+    }
+
     /// Where a stream begins and ends that has to be there.
     func ends(of stream: String) throws(JournalError) -> StreamEnds {
         let ends = try self.persist { () throws(JournalError) in try self.broker.ends(of: stream) }

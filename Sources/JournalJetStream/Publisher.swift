@@ -85,8 +85,7 @@ final class Publisher: Sendable {
                 isTried = true
             case .look:
                 step = self.look(at: subject)
-                // No answer is an attempt, too.
-                if case .pause = step { isTried = true }
+                isTried = true
             case .pause:
                 patience.pause()
                 step = self.state.withLock { $0.writer.goOn() }

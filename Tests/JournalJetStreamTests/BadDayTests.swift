@@ -42,10 +42,9 @@ struct BadDayTests {
         let harness = try Harness(try Brokers(), patienceMilliseconds: 300)
         harness.brokers.pause(0)
         // Each too long to share a message.
-        let bytes = JournalLimits().entryBytesMax * 2 / 3
+        let records = record(bytes: JournalLimits().entryBytesMax * 2 / 3)
         let (told, toldOfAll) = (Inbox<AppendResult>(), Inbox<Result<Void, JournalError>>())
         for _ in 0..<3 {
-            let records = record(bytes: bytes)
             harness.journal.append(Submission(partition: Self.partition, records: records)) { told.add($0) }
             harness.journal.appendToAll(
                 SubmissionToAll(records),
