@@ -58,7 +58,7 @@ extension Engine {
         self.registry[host].isInLowPower = false
     }
 
-    /// Takes an instance away: all that waits or is out for it ends `removed`; its budget stays as a tombstone.
+    /// Takes an instance away: all that waits or is outstanding for it ends `removed`; its budget stays as a tombstone.
     mutating func removeInstance(
         _ instance: InstanceNumber,
         _ reason: DecisionReason,

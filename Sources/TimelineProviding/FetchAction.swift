@@ -40,7 +40,7 @@ package enum FetchExchange: Hashable, Sendable {
 
 /// A search through a partition, or the rest of one.
 package enum FetchSearch: Hashable, Sendable {
-    /// For outstanding reloads: from an instance on, and only those that were out when it began.
+    /// For outstanding reloads: from an instance on, and only those that were outstanding when it began.
     case reloads(PartitionID, from: InstanceNumber = InstanceNumber(raw: 0), through: LogPosition? = nil)
     /// For accepted timelines whose content is not here: from a row on.
     case content(PartitionID, from: UInt64? = nil)

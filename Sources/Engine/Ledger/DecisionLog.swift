@@ -120,6 +120,7 @@ struct DecisionLog: ~Copyable, Sendable {
     /// A log of another capacity that continues this one, without the entries that it keeps, see ``fill(from:_:)``.
     func emptied(capacity: Int) -> DecisionLog {
         var log = DecisionLog(capacity: capacity)
+        guard log.capacity != self.capacity else { return log }
         // One that keeps nothing begins where numbers fall into place.
         let isEmpty = self.kept(atCapacity: log.capacity) == 0
         log.count = isEmpty ? self.count.roundedUp(toMultipleOf: UInt64(log.capacity)) : self.count

@@ -87,7 +87,7 @@ package struct ShownTimelines: EngineList {
 
 /// Outstanding reloads, in pages, in no order that matters.
 ///
-/// Whatever happens between two pages, a reload that was out when the first one was asked for, and still is when its turn comes, is on
+/// Whatever happens between two pages, a reload that was outstanding when the first one was asked for, and still is when its turn comes, is on
 /// exactly one page. O(limit + 65,536).
 package struct ReloadsQuestion: EngineQuestion {
     package static let coding = Fields(Self.init, \.scope, \.start, \.through, \.limit)

@@ -189,7 +189,7 @@ struct InstanceDetails: ~Copyable, Sendable {
         }
     }
 
-    /// The coldFields, nil for the many that have none: a registration asks for those of all its instances.
+    /// The cold fields, nil for the many that have none: a registration asks for those of all its instances.
     @inline(__always)
     func coldFields(of slot: InstanceNumber) -> ColdFields? {
         let number = self.heads[slot.index].coldFields

@@ -53,7 +53,7 @@ struct TokenTable: ~Copyable, Sendable {
         self.seed = seed
     }
 
-    /// Bytes of memory held, without the bytes of long tokens.
+    /// Bytes of memory held, without the bytes of long tokens, and without what the deque of removals keeps free.
     var byteCount: Int {
         self.rows.byteCount + self.index.byteCount + self.longTokens.heldBytes + self.controls.heldBytes
             + self.successors.heldBytes + self.removals.count * MemoryLayout<Removal>.stride
@@ -219,7 +219,7 @@ struct TokenTable: ~Copyable, Sendable {
     /// Looks at some removals, and takes those of erased tokens away at the end. Until then no other may be asked for.
     ///
     /// - Parameter units: The most units; a unit is some removals. Returns the unused rest.
-    /// - Returns: Whether that were all.
+    /// - Returns: Whether it is finished.
     mutating func finish(_ erasure: inout Erasure, _ units: inout Int) -> Bool {
         if erasure.tokens.isEmpty { return true }
         while units > 0, erasure.next < self.removals.count {

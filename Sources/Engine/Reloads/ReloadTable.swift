@@ -45,7 +45,7 @@ struct ReloadTable: ~Copyable, Sendable {
         }
     }
 
-    /// A reload whole, with the members of both.
+    /// A whole reload: its row, and the fields that lie apart.
     @dynamicMemberLookup
     struct Whole: Sendable {
         var row: Row

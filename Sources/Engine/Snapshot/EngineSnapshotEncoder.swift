@@ -51,7 +51,7 @@ package struct EngineSnapshotEncoder: Sendable {
 
     /// Writes rows of a section until the frame is full.
     ///
-    /// - Returns: Whether that were all.
+    /// - Returns: Whether it is finished.
     private mutating func write(
         _ section: Section,
         _ engine: borrowing Engine,

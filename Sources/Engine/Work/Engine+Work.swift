@@ -141,7 +141,7 @@ extension Engine {
 
     /// Forgets the pushes that completed first, as the limits have it.
     ///
-    /// - Returns: Whether that were all.
+    /// - Returns: Whether it is finished.
     private mutating func evictPushes(_ units: inout Int) -> Bool {
         self.ledger.evictPushes(
             above: self.catalogue.limits.pushesRetainedMax,
