@@ -85,7 +85,7 @@ crash: setup ## Kill a gateway ROUNDS (default 300) times at any moment, and at 
 	swift build --build-tests
 	FRESHET_CRASH_ROUNDS="$(or $(ROUNDS),300)" swift test --skip-build --disable-xctest --filter CrashMatrixTests
 
-chaos: setup ## Kill, stop, drain and slow down gateways and brokers under load for ROUNDS (default 20), by SEED, the last of LONG seconds: nothing may be lost or done twice
+chaos: setup ## Kill, stop, drain and slow down gateways and brokers under load for ROUNDS (default 20), by SEED, the last of LONG seconds, with brokers upgraded from NATS to NATS_LATER: nothing may be lost or done twice
 ifndef PROGRAM
 	swift build -c release --product freshet
 endif
