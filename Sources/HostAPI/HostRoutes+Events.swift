@@ -64,7 +64,7 @@ extension HostRoutes {
             guard backlog.allSatisfy({ self.log.isCurrent($0.partition) }) else {
                 throw Problem(
                     .partitionAway,
-                    "this gateway does not hear the brokers, and others may have its partitions by now; connect to another one",
+                    "this gateway has not heard the brokers for a while, and others may have its partitions by now; connect to another one",
                     retryAfter: Problem.awaySeconds
                 )
             }
