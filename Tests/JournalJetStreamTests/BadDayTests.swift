@@ -59,6 +59,19 @@ struct BadDayTests {
         #expect(try harness.journal.texts().joined().count <= 2)
     }
 
+    @Test func `of appends that shared a message which is not stored, those that came later are sent again`() throws {
+        let harness = try Harness(try Brokers())
+        let core = harness.own.core
+        let patiences = [0, 600_000, 600_000].map { Patience(milliseconds: $0) }
+        #expect(core.answered(of: patiences, by: .failure(JournalError(.failing, "no leader"))) == 1)
+        // It may be stored.
+        #expect(core.answered(of: patiences, by: .failure(JournalError(.unknownOutcome, "no answer"))) == 3)
+        #expect(core.answered(of: patiences, by: .failure(JournalError(.full, "no room"))) == 3)
+        #expect(core.answered(of: patiences, by: .success(7)) == 3)
+        harness.own.close()
+        #expect(core.answered(of: patiences, by: .failure(JournalError(.failing, "closed"))) == 3)
+    }
+
     @Test func `a broker that stalls for less than the patience costs nothing but time`() throws {
         let harness = try Harness(try Brokers())
         #expect(harness.journal.append("a").code == nil)
