@@ -37,8 +37,29 @@ package final class GatewayHistory: Sendable {
     package static let recent = Interval.minutes(5)
     /// Pushes that are answered 503 again after less than this are of one outage.
     private static let outageGap = Interval.minutes(1)
-    /// How many records are kept that could not be written.
-    private static let unwrittenMax = 2 * (Step.minute.capacity + Step.hour.capacity)
+
+    /// Changes of the archive, of each number only the newest: however long a disk refuses, they are no more than there are numbers.
+    private struct Changes: Sendable {
+        private(set) var written: [UInt64: [UInt8]] = [:]
+        private(set) var removed: Set<UInt64> = []
+
+        var isEmpty: Bool { self.written.isEmpty && self.removed.isEmpty }
+
+        mutating func write(_ number: UInt64, _ bytes: [UInt8]) {
+            self.written[number] = bytes
+            self.removed.remove(number)
+        }
+
+        mutating func remove(_ number: UInt64) {
+            self.written[number] = nil
+            self.removed.insert(number)
+        }
+
+        mutating func add(_ later: Changes) {
+            for (number, bytes) in later.written { self.write(number, bytes) }
+            for number in later.removed { self.remove(number) }
+        }
+    }
 
     private struct State {
         var seconds: [GatewaySample] = []
@@ -54,9 +75,9 @@ package final class GatewayHistory: Sendable {
         var senders = SenderHours()
         /// When a push was answered 503 last.
         var unavailableAt: Instant?
-        var unwritten: [ArchivedRecord] = []
+        var unwritten = Changes()
         /// Those that could not be written, to be written with the next.
-        var delayed: [ArchivedRecord] = []
+        var delayed = Changes()
     }
 
     private let state: Mutex<State>
@@ -65,7 +86,7 @@ package final class GatewayHistory: Sendable {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - archive: Where minutes, hours and marks are kept; it is read now. Blocks.
+    ///   - archive: Where minutes, hours, marks and the costs of senders are kept; it is read now. Blocks.
     ///   - now: The present, which is marked as the start. Samples that are newer, or older than the longest kept time of their
     ///     step, stay unread.
     package init(
@@ -114,10 +135,10 @@ package final class GatewayHistory: Sendable {
 
     private static func keepMinute(_ minute: GatewaySample, in state: inout State) {
         self.keep(minute, in: &state.minutes, .minute)
-        state.unwritten.append(self.record(minute, .minute))
+        state.unwritten.write(self.number(minute, .minute), minute.bytes)
         if let hour = state.hour, self.slot(hour, .hour) != self.slot(minute, .hour) {
             self.keep(hour, in: &state.hours, .hour)
-            state.unwritten.append(self.record(hour, .hour))
+            state.unwritten.write(self.number(hour, .hour), hour.bytes)
             state.hour = nil
         }
         state.hour = state.hour.map { $0.merged(with: minute) } ?? minute
@@ -134,7 +155,7 @@ package final class GatewayHistory: Sendable {
 
     private static func mark(_ mark: GatewayMark, in state: inout State) {
         let record = state.happened.add(mark)
-        state.unwritten.append(ArchivedRecord(number: Self.marksBase + record.number, bytes: record.bytes))
+        state.unwritten.write(Self.marksBase + record.number, record.bytes)
     }
 
     /// The marks after an instant, the oldest first.
@@ -142,11 +163,12 @@ package final class GatewayHistory: Sendable {
         self.state.withLock { $0.happened }.all(after: instant, now: now)
     }
 
-    /// Takes in what senders have cost since the log began, by partition.
+    /// Takes in the costs of senders since the log began, by partition.
     package func add(_ costs: [PartitionID: [TeamID: SenderCounts]], at now: Instant) {
         self.state.withLock { state in
-            guard let record = state.senders.add(costs, at: now) else { return }
-            state.unwritten.append(ArchivedRecord(number: Self.sendersBase + record.number, bytes: record.bytes))
+            guard let change = state.senders.add(costs, at: now) else { return }
+            for number in change.dropped { state.unwritten.remove(Self.sendersBase + number) }
+            state.unwritten.write(Self.sendersBase + change.record.number, change.record.bytes)
         }
     }
 
@@ -191,10 +213,10 @@ extension GatewayHistory {
     }
 
     /// Slots go round: a sample takes the record of the one that is out of reach, minutes before hours.
-    private static func record(_ sample: GatewaySample, _ step: Step) -> ArchivedRecord {
+    private static func number(_ sample: GatewaySample, _ step: Step) -> UInt64 {
         let place = UInt64(Self.slot(sample, step) % Int64(step.capacity)) + 1
         let base = step == .hour ? UInt64(Step.minute.capacity) : 0
-        return ArchivedRecord(number: base + place, bytes: sample.bytes)
+        return base + place
     }
 
     private static func restored(_ archive: any RecordArchive, _ now: Instant, _ logger: Logger) -> State {
@@ -203,7 +225,8 @@ extension GatewayHistory {
             try archive.readAll { record in
                 // A record that cannot be read is of another version, and will be written over.
                 guard record.number <= Self.sendersBase else {
-                    try? state.senders.restore(record.bytes, now: now)
+                    let own = ArchivedRecord(number: record.number - Self.sendersBase, bytes: record.bytes)
+                    try? state.senders.restore(own, now: now)
                     return
                 }
                 guard record.number <= Self.marksBase else {
@@ -219,6 +242,7 @@ extension GatewayHistory {
         } catch {
             logger.error("the charts' data from before the start cannot be read", metadata: ["error": "\(error)"])
         }
+        for number in state.senders.bound() { state.unwritten.remove(Self.sendersBase + number) }
         state.minutes.sort { $0.at < $1.at }
         state.hours.sort { $0.at < $1.at }
         let last = state.hours.last.map { Self.slot($0, .hour) } ?? -1
@@ -229,20 +253,23 @@ extension GatewayHistory {
         return state
     }
 
-    /// Writes the samples and marks since the last time. Blocks.
+    /// Writes the samples, marks and senders' costs since the last time. Blocks.
     package func write() {
         self.archive.withLock { archive in
-            let records = self.state.withLock { state in
+            let changes = self.state.withLock { state -> Changes in
                 // What could not be written waits for something new: a disk that refuses is not asked every second.
-                guard !state.unwritten.isEmpty else { return [ArchivedRecord]() }
-                defer { (state.unwritten, state.delayed) = ([], []) }
-                return state.delayed + state.unwritten
+                guard !state.unwritten.isEmpty else { return Changes() }
+                var changes = state.delayed
+                changes.add(state.unwritten)
+                (state.unwritten, state.delayed) = (Changes(), Changes())
+                return changes
             }
-            guard !records.isEmpty else { return }
+            guard !changes.isEmpty else { return }
+            let records = changes.written.map { ArchivedRecord(number: $0.key, bytes: $0.value) }
             do throws(JournalError) {
-                try archive.write(records, removing: [])
+                try archive.write(records.sorted { $0.number < $1.number }, removing: changes.removed.sorted())
             } catch {
-                self.state.withLock { $0.delayed = records.suffix(Self.unwrittenMax) }
+                self.state.withLock { $0.delayed = changes }
                 self.logger.error(
                     "the charts' data cannot be stored yet",
                     metadata: ["error": "\(error)"]
