@@ -37,12 +37,19 @@ package final class GatewayWatch: Sendable {
         self.startedAt = clock.now()
     }
 
-    /// Samples once a second and surveys now and then, until the task is cancelled.
+    /// Samples once a second and surveys now and then, until the task is cancelled. The history is written when it ends.
     package func run() async {
         await withTaskGroup { group in
             group.addTask { await self.surveys.run() }
             group.addTask { await self.sample() }
             group.addTask { await self.followSenders() }
+        }
+        // `runIfActive` would refuse, since this task is cancelled.
+        await withCheckedContinuation { (written: CheckedContinuation<Void, Never>) in
+            NIOThreadPool.singleton.submit { _ in
+                self.history.write()
+                written.resume()
+            }
         }
     }
 
@@ -79,7 +86,7 @@ package final class GatewayWatch: Sendable {
         }
     }
 
-    /// Counts what senders cost once a minute. Other gateways' partitions that do not answer are counted later.
+    /// Counts the costs of senders once a minute. Other gateways' partitions that do not answer are counted later.
     private func followSenders() async {
         while !Task.isCancelled {
             try? await self.countSenders(by: self.log.noting(Coverage(of: self.log.partitions)))
@@ -91,7 +98,7 @@ package final class GatewayWatch: Sendable {
         }
     }
 
-    /// Counts what senders have cost since the last time.
+    /// Counts the costs of senders since the last time.
     ///
     /// - Parameter log: Notes the partitions that are away.
     package func countSenders(by log: CommandLog) async throws(Problem) {
