@@ -108,7 +108,7 @@ export function startSearch(context) {
     const own = asking = new AbortController();
     try {
       rows = known(text, await context.known(), context.views()).slice(0, foundMax);
-      show("Still looking…");
+      show("Still searching…");
       const more = await lookUp(text, own.signal);
       if (own.signal.aborted) return;
       rows = [...more, ...rows].slice(0, foundMax);

@@ -14,7 +14,7 @@ const ranges = [["", "All time"], ["3600", "1 hour"], ["86400", "24 hours"], ["6
 const colours = ["--accent", "--deferred", "--coalesced"];
 const hour = 3_600_000;
 
-/// What each sender cost in the hours after an instant: `{ from, senders }`, these as `/v1/senders` has them.
+/// The costs of senders in the hours after an instant: `{ from, senders }`, these as `/v1/senders` has them.
 export function costs(hours, after) {
   const known = hours.filter((one) => ms(one.until) > after);
   const sums = new Map();
