@@ -135,8 +135,15 @@ enum Drilling {
     }
 
     /// Waits until a target of an app has a state, as the operators' API tells it.
-    static func wait(for state: [String], of list: String, _ app: String, _ gateway: TestGateway) async throws {
+    static func wait(
+        for state: [String],
+        of list: String,
+        _ app: String,
+        _ gateway: TestGateway,
+        again: () async throws -> Void = {}
+    ) async throws {
         _ = try await gateway.eventually("\(list) \(state)") {
+            try await again()
             let route = list == "providers" ? list : "upstreams"
             let rows = try await gateway.curl("GET", "\(gateway.opsURL)/v1/\(route)").json[list] as? [[String: Any]]
             let row = rows?.first { $0["app"] as? String == app }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 /// Incidents of too much work. However fast the machine is, more of it comes while a drill looks.
@@ -42,10 +43,12 @@ enum WorkDrills {
             try #require(answer.status == 200, "\(answer.body)")
             return answer.body.split(separator: "\n").count { $0.contains(#""status":503"#) }
         }
-        /// Floods until something is refused: how much that takes depends on the machine.
+        /// Floods until something is refused: how much that takes depends on the machine, and is known from the first time on.
+        let enough = Mutex(60)
         @Sendable func floodOverShare() async throws {
-            var pushes = 60
-            while try await flood(pushes) == 0 { pushes = min(pushes * 2, Self.pushesMax) }
+            while try await flood(enough.withLock { $0 }) == 0 {
+                enough.withLock { $0 = min($0 * 2, Self.pushesMax) }
+            }
         }
         /// For how many seconds the oldest entry of the log has waited; 0 if none waits.
         func lag() async throws -> Double {

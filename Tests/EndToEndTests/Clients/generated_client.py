@@ -181,7 +181,8 @@ drive("senders.channel", push, app, status=400, apns_channel_id=ids[0], parsed=m
 
 # Operators
 for name in [
-    "session", "audit", "configuration", "configuration_difference", "log_levels", "stats", "history", "history_marks", "apps", "kinds",
+    "session", "audit", "configuration", "configuration_difference", "log_levels", "stats", "history", "history_marks",
+    "history_senders", "apps", "kinds",
     "budget", "forecast", "instances", "hosts", "pushes", "senders", "providers", "upstreams",
     "partitions", "cluster", "orders", "clock", "openapi", "metrics",
     "reload_configuration",

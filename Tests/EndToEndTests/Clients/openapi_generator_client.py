@@ -159,7 +159,8 @@ async def main() -> None:
 
     # Operators
     for name in [
-        "session", "audit", "configuration", "configuration_difference", "log_levels", "stats", "history", "history_marks", "apps", "kinds",
+        "session", "audit", "configuration", "configuration_difference", "log_levels", "stats", "history", "history_marks",
+        "history_senders", "apps", "kinds",
         "budget", "forecast", "instances", "hosts", "pushes", "senders", "providers", "upstreams",
         "partitions", "cluster", "orders", "clock", "openapi", "metrics",
         "reload_configuration", "live", "ready", "version",
