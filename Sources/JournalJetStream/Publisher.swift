@@ -85,7 +85,8 @@ final class Publisher: Sendable {
                 isTried = true
             case .look:
                 step = self.look(at: subject)
-                isTried = true
+                // No answer is an attempt, too.
+                if case .pause = step { isTried = true }
             case .pause:
                 patience.pause()
                 step = self.state.withLock { $0.writer.goOn() }
