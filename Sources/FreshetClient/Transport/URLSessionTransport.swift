@@ -59,28 +59,70 @@ public final class URLSessionTransport: FreshetTransport {
         sent.httpBody = request.body
         for (name, value) in request.headers { sent.setValue(value, forHTTPHeaderField: name) }
         let task = self.session.dataTask(with: sent)
+        let head = HeadWait()
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                self.delegate.expectHead(of: task, continuation)
+            try await head.wait {
+                self.delegate.expect(head, of: task)
                 task.resume()
             }
         } onCancel: {
             task.cancel()
+            self.delegate.forgetHead(of: task)
+            // A session that is told so while a request begins may never say that it has ended.
+            head.end(.failure(CancellationError()))
         }
+    }
+}
+
+/// The wait for the head of an answer. It ends once, perhaps before it begins.
+private final class HeadWait: Sendable {
+    private enum State {
+        case new
+        case waiting(CheckedContinuation<TransportAnswer, any Error>)
+        case over
+    }
+
+    private let state = Mutex(State.new)
+
+    /// - Parameter begin: Called once there is a waiting caller; not if the wait is over already.
+    /// - Throws: The failure by which it ended, or `CancellationError` if that was before it began.
+    func wait(_ begin: () -> Void) async throws -> TransportAnswer {
+        try await withCheckedThrowingContinuation { continuation in
+            let isNew = self.state.withLock { state in
+                guard case .new = state else { return false }
+                state = .waiting(continuation)
+                return true
+            }
+            if isNew { begin() } else { continuation.resume(throwing: CancellationError()) }
+        }
+    }
+
+    func end(_ result: Result<TransportAnswer, any Error>) {
+        let continuation = self.state.withLock { state -> CheckedContinuation<TransportAnswer, any Error>? in
+            defer { state = .over }
+            return if case .waiting(let continuation) = state { continuation } else { nil }
+        }
+        continuation?.resume(with: result)
     }
 }
 
 /// Passes the events of a session's tasks to their readers.
 private final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
     private enum Reader {
-        case head(CheckedContinuation<TransportAnswer, any Error>)
+        case head(HeadWait)
         case body(AsyncThrowingStream<Data, any Error>.Continuation)
     }
 
     private let readers = Mutex<[Int: Reader]>([:])
 
-    func expectHead(of task: URLSessionTask, _ continuation: CheckedContinuation<TransportAnswer, any Error>) {
-        self.readers.withLock { $0[task.taskIdentifier] = .head(continuation) }
+    func expect(_ head: HeadWait, of task: URLSessionTask) {
+        self.readers.withLock { $0[task.taskIdentifier] = .head(head) }
+    }
+
+    func forgetHead(of task: URLSessionTask) {
+        self.readers.withLock { readers in
+            if case .head? = readers[task.taskIdentifier] { readers[task.taskIdentifier] = nil }
+        }
     }
 
     func urlSession(
@@ -103,8 +145,8 @@ private final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
         }
         var headers: [String: String] = [:]
         for case (let name as String, let value as String) in response.allHeaderFields { headers[name] = value }
-        if case .head(let continuation)? = reader {
-            continuation.resume(returning: TransportAnswer(status: response.statusCode, headers: headers, body: body))
+        if case .head(let head)? = reader {
+            head.end(.success(TransportAnswer(status: response.statusCode, headers: headers, body: body)))
         }
         completionHandler(.allow)
     }
@@ -120,8 +162,7 @@ private final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let failure = error.map(Self.failure)
         switch self.readers.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) {
-        case .head(let continuation)?:
-            continuation.resume(throwing: failure ?? FreshetError.unreachable("no answer came"))
+        case .head(let head)?: head.end(.failure(failure ?? FreshetError.unreachable("no answer came")))
         case .body(let parts)?: parts.finish(throwing: failure)
         case nil: break
         }
