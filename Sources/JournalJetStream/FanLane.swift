@@ -10,12 +10,14 @@ import WidgetModel
 /// The appender is told when the first partition has its copy, so that an owner that is asked next knows of it. Slow partitions delay that
 /// for no longer than the wait for brokers.
 final class FanLane: Sendable {
-    struct Work: Sendable {
+    struct Work: LaneWork {
         let submission: SubmissionToAll
-        /// How long its caller waits.
         let patience: Patience
         let whenDurable: @Sendable (Result<Void, JournalError>) -> Void
         let whenPlaced: @Sendable (AppendReceipt) -> Void
+
+        var byteCount: Int { self.submission.byteCount }
+        func fail(_ error: JournalError) { self.whenDurable(.failure(error)) }
     }
 
     /// A message that is sent, and of which this process does not know a copy in every partition yet.
@@ -41,18 +43,14 @@ final class FanLane: Sendable {
     func run() {
         while let group = self.box.next() {
             let limit = self.core.configuration.limits.entryBytesMax
-            for works in group.runs(upTo: limit, Self.byteCount) {
-                var left = Array(works)
-                repeat {
-                    left.removeAll { self.giveUpIfLate($0) }
-                    left = self.send(left)
-                } while !left.isEmpty
+            for works in group.runs(upTo: limit, Self.runBytes) {
+                self.core.sendInTurn(works, to: self.core.names.fan) { self.send($0, $1) }
             }
         }
     }
 
     /// Records that are others for each partition go alone: they have no common place.
-    private static func byteCount(_ work: Work) -> Int { work.submission.isSame ? work.submission.byteCount : .max }
+    private static func runBytes(_ work: Work) -> Int { work.submission.isSame ? work.byteCount : .max }
 
     private static func join(_ works: [Work]) -> SubmissionToAll {
         if works.count == 1, let work = works.first { return work.submission }
@@ -61,19 +59,8 @@ final class FanLane: Sendable {
         return SubmissionToAll(records)
     }
 
-    /// Tells a caller that has waited for too long, while others' messages were sent, that its own was not.
-    private func giveUpIfLate(_ work: Work) -> Bool {
-        guard work.patience.isOver else { return false }
-        self.core.finish(appendBytes: work.submission.byteCount)
-        work.whenDurable(.failure(.notSent(to: self.core.names.fan)))
-        return true
-    }
-
-    /// Sends some in one message, which is tried for as long as the first one's caller waits.
-    ///
-    /// - Returns: Those to send again: the message is not stored, and their callers came later and wait.
-    private func send(_ works: [Work]) -> [Work] {
-        guard let patience = works.first?.patience else { return [] }
+    /// Sends some in one message; see ``OpenLog/sendInTurn(_:to:_:)``.
+    private func send(_ works: [Work], _ patience: Patience) -> [Work] {
         var left: [Work] = []
         let submission = Self.join(works)
         let now = self.core.clock()
@@ -91,10 +78,7 @@ final class FanLane: Sendable {
             if let sent { self.placing.withLock { _ = $0.removeValue(forKey: sent) } }
             let answered = self.core.answered(of: works.map(\.patience), by: result)
             left = Array(works[answered...])
-            for work in works[..<answered] {
-                self.core.finish(appendBytes: work.submission.byteCount)
-                work.whenDurable(.failure(error))
-            }
+            for work in works[..<answered] { self.core.fail(work, error) }
         }
         return left
     }
@@ -139,7 +123,7 @@ final class FanLane: Sendable {
         guard known.toldBy != nil else { return }
         known.toldBy = nil
         for work in known.works {
-            self.core.finish(appendBytes: work.submission.byteCount)
+            self.core.finish(appendBytes: work.byteCount)
             work.whenDurable(.success(()))
         }
     }

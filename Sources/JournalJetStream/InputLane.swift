@@ -5,11 +5,13 @@ import WidgetModel
 
 /// Appends to one partition: whatever waits when the message before is stored goes into the next one, up to its limit.
 final class InputLane: Sendable {
-    struct Work: Sendable {
+    struct Work: LaneWork {
         let records: PackedRecords
-        /// How long its caller waits.
         let patience: Patience
         let whenDurable: @Sendable (Result<AppendReceipt, JournalError>) -> Void
+
+        var byteCount: Int { self.records.bytes.count }
+        func fail(_ error: JournalError) { self.whenDurable(.failure(error)) }
     }
 
     let box = WorkBox<Work>()
@@ -28,29 +30,14 @@ final class InputLane: Sendable {
     func run() {
         while let group = self.box.next() {
             let limit = self.core.configuration.limits.entryBytesMax
-            for works in group.runs(upTo: limit, { $0.records.bytes.count }) {
-                var left = Array(works)
-                repeat {
-                    left.removeAll { self.giveUpIfLate($0) }
-                    left = self.send(left)
-                } while !left.isEmpty
+            for works in group.runs(upTo: limit, \.byteCount) {
+                self.core.sendInTurn(works, to: self.core.names.input(self.partition)) { self.send($0, $1) }
             }
         }
     }
 
-    /// Tells a caller that has waited for too long, while others' messages were sent, that its own was not.
-    private func giveUpIfLate(_ work: Work) -> Bool {
-        guard work.patience.isOver else { return false }
-        self.core.finish(appendBytes: work.records.bytes.count)
-        work.whenDurable(.failure(.notSent(to: self.core.names.input(self.partition))))
-        return true
-    }
-
-    /// Sends some in one message, which is tried for as long as the first one's caller waits.
-    ///
-    /// - Returns: Those to send again: the message is not stored, and their callers came later and wait.
-    private func send(_ works: [Work]) -> [Work] {
-        guard let patience = works.first?.patience else { return [] }
+    /// Sends some in one message; see ``OpenLog/sendInTurn(_:to:_:)``.
+    private func send(_ works: [Work], _ patience: Patience) -> [Work] {
         var records = PackedRecords()
         for work in works { records.append(contentsOf: work.records) }
         let stream = self.core.names.input(self.partition)
@@ -72,7 +59,7 @@ final class InputLane: Sendable {
         var index = 0
         for work in works {
             let first = index
-            self.core.finish(appendBytes: work.records.bytes.count)
+            self.core.finish(appendBytes: work.byteCount)
             work.whenDurable(
                 result.map { sequence in
                     AppendReceipt(

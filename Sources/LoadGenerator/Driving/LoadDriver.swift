@@ -236,7 +236,7 @@ final class LoadDriver {
     /// Ends the run.
     ///
     /// - Parameter failure: Why it ends early.
-    func finish(_ failure: String? = nil) {
+    private func finish(_ failure: String? = nil) {
         guard case .running(let promise) = self.phase else { return }
         self.phase = .ended(at: MonotonicTime.now, failure: failure)
         self.tick?.cancel()
