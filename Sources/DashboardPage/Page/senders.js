@@ -14,7 +14,7 @@ const ranges = [["", "All time"], ["3600", "1 hour"], ["86400", "24 hours"], ["6
 const colours = ["--accent", "--deferred", "--coalesced"];
 const hour = 3_600_000;
 
-/// The costs of senders in the hours after an instant: `{ from, senders }`, these as `/v1/senders` has them.
+/// The costs of senders after an instant: `{ hours, senders }`, the hours that end later, and their sums as `/v1/senders` has them.
 export function costs(hours, after) {
   const known = hours.filter((one) => ms(one.until) > after);
   const sums = new Map();
@@ -24,7 +24,7 @@ export function costs(hours, after) {
     sum.unchangedShare = sum.matched > 0 ? sum.unchanged / sum.matched : 0;
     sums.set(row.team, sum);
   }
-  return { from: known[0]?.from, senders: [...sums.values()] };
+  return { hours: known, senders: [...sums.values()] };
 }
 
 export function open(context) {
@@ -72,11 +72,10 @@ export function open(context) {
       return { ...data, hours };
     },
     show({ asOf, senders: known, hours }) {
-      const after = seconds > 0 ? ms(asOf) - 1000 * seconds : -Infinity;
-      const lately = costs(hours, after);
+      const lately = costs(hours, seconds > 0 ? ms(asOf) - 1000 * seconds : -Infinity);
       const data = { senders: seconds > 0 ? lately.senders.map((one) => ({ ...one, paused: known.find(({ team: name }) => name === one.team)?.paused })) : known };
-      since.textContent = `the most expensive first, ${seconds === 0 ? "since the log began" : lately.from ? `in the hours since ${moment(lately.from)}` : "in no hour yet"}`;
-      showTrend(trend, hours.filter((one) => ms(one.until) > after), lately.senders);
+      since.textContent = `the most expensive first, ${seconds === 0 ? "since the log began" : lately.hours.length > 0 ? `in the hours since ${moment(lately.hours[0].from)}` : "in no hour yet"}`;
+      showTrend(trend, lately);
       const sum = (name) => data.senders.reduce((total, one) => total + one[name], 0);
       charged = sum("reloadsCharged");
       all.set(count(charged));
@@ -97,7 +96,7 @@ export function open(context) {
 }
 
 /// A line for each of the most expensive senders, and one for the others.
-function showTrend(trend, hours, senders) {
+function showTrend(trend, { hours, senders }) {
   const top = [...senders].sort((left, right) => right.reloadsCharged - left.reloadsCharged).slice(0, colours.length).map((one) => one.team);
   const charged = (one, isOf) => one.senders.reduce((sum, row) => sum + (isOf(row.team) ? row.reloadsCharged : 0), 0);
   // Nothing between hours where there were none.
