@@ -37,6 +37,13 @@ import Testing
         #expect(found != nil, "\(mutation)")
     }
 
+    /// An app's grant and the removal of one of its widgets came in one entry, and the widget came back with what it was granted.
+    @Test(arguments: [UInt64(425_853)])
+    func `a seed that failed once holds`(seed: UInt64) {
+        var run = FaultRun(seed: seed)
+        #expect(run.run() == [])
+    }
+
     @Test func `a seed makes the same run every time`() {
         for seed in UInt64(0)..<8 {
             var first = FaultRun(seed: seed, mutation: .losesEffects)

@@ -6,9 +6,10 @@ import WidgetModel
 ///
 /// Read from the log, entry by entry, and never from the engine's own books.
 struct FaultObligations: Sendable {
-    /// More reloads for an instance, in the window that began then.
+    /// More reloads for an instance, in one window.
     private struct Grant: Sendable {
-        let windowStart: Instant
+        /// When that window may have begun.
+        let windowStart: ClosedRange<Instant>
         let position: LogPosition
         let count: Int
         /// Whether it is sure that the instance was there to get them.
@@ -200,9 +201,10 @@ struct FaultObligations: Sendable {
             if isLast { self.take(cancelOf: order.scope, owner) }
         case .reload: break
         case .grant(let count):
-            for (address, budget) in Self.budgets(in: order.scope, owner) {
+            for address in Self.addresses(in: order.scope) {
+                guard let windowStart = Self.windowStart(of: address, owner, isLast: isLast) else { continue }
                 let grant = Grant(
-                    windowStart: budget.windowStart,
+                    windowStart: windowStart,
                     position: owner.applied,
                     count: count,
                     isSure: isLast
@@ -210,6 +212,18 @@ struct FaultObligations: Sendable {
                 self.grants[address, default: []].append(grant)
             }
         }
+    }
+
+    /// When the window of an instance that an order was about may have begun; nil if it was not there.
+    private static func windowStart(
+        of address: InstanceAddress,
+        _ owner: LogWitness,
+        isLast: Bool
+    ) -> ClosedRange<Instant>? {
+        if let start = owner.engine.instance(address)?.budget.windowStart { return start...start }
+        // A later record of the entry may have removed it: it comes back with the same budget.
+        guard !isLast, let length = FaultWorld.policies.map(\.windowLengthMax).max() else { return nil }
+        return owner.engine.time - length...owner.engine.time
     }
 
     private mutating func take(cancelOf scope: OrderScope, _ owner: LogWitness) {
@@ -223,7 +237,7 @@ struct FaultObligations: Sendable {
             let waiting = owner.engine.stats().outcomes[.deferred]
             if waiting > 0 { self.faults.append("\(waiting) wait, and everything was cancelled") }
         default:
-            for (address, _) in Self.budgets(in: scope, owner) {
+            for address in Self.addresses(in: scope) {
                 let pending = owner.engine.instance(address)?.pending ?? []
                 if pending.contains(where: { $0.push != nil || $0.cause == .appRequest }) {
                     self.faults.append("\(address) has something waiting that was cancelled")
@@ -232,12 +246,9 @@ struct FaultObligations: Sendable {
         }
     }
 
-    /// The instances that an order is about, with their budgets.
-    private static func budgets(
-        in scope: OrderScope,
-        _ owner: LogWitness
-    ) -> [(InstanceAddress, BudgetView)] {
-        var found: [(InstanceAddress, BudgetView)] = []
+    /// The instances that an order is about, whether or not they are there.
+    private static func addresses(in scope: OrderScope) -> [InstanceAddress] {
+        var found: [InstanceAddress] = []
         for host in 0..<FaultWorld.hosts {
             for (id, ofKind) in FaultWorld.instances {
                 let address = InstanceAddress(host: FaultWorld.host(host), instance: id)
@@ -249,7 +260,7 @@ struct FaultObligations: Sendable {
                     case .instance(let other): other == address
                     case .sender, .push: false
                     }
-                if isMeant, let view = owner.engine.instance(address) { found.append((address, view.budget)) }
+                if isMeant { found.append(address) }
             }
         }
         return found
@@ -257,7 +268,9 @@ struct FaultObligations: Sendable {
 
     /// How many more reloads an instance's window had been granted at a position, at least and at most.
     func granted(_ address: InstanceAddress, in windowStart: Instant, at position: LogPosition) -> ClosedRange<Int> {
-        let grants = (self.grants[address] ?? []).filter { $0.windowStart == windowStart && $0.position <= position }
+        let grants = (self.grants[address] ?? []).filter { grant in
+            grant.windowStart.contains(windowStart) && grant.position <= position
+        }
         let sure = grants.filter { $0.isSure && $0.position < position }
         return sure.reduce(0) { $0 + $1.count }...grants.reduce(0) { $0 + $1.count }
     }
