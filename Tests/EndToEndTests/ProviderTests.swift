@@ -85,17 +85,22 @@ import Testing
         }
         #expect(kept.content["isPlaceholder"] == true)
 
+        // Each drawing once: a stream that begins anew draws again what is there.
         var seen: [String] = []
         for try await event in host.events() {
+            let drawing: String
             switch event {
             case .placeholder(let placeholder) where placeholder.kind == "scores":
                 #expect(placeholder.content["isPlaceholder"] == true)
-                seen.append("placeholder of \(placeholder.instance)")
+                #expect(!seen.contains("entry of \(placeholder.instance)"))
+                drawing = "placeholder of \(placeholder.instance)"
             case .entry(let entry) where entry.kind == "scores":
                 #expect(entry.content["isPlaceholder"] == nil)
-                seen.append("entry of \(entry.instance)")
+                drawing = "entry of \(entry.instance)"
             default: continue
             }
+            guard !seen.contains(drawing) else { continue }
+            seen.append(drawing)
             // One that is added while the stream is open; then both get their timelines.
             if seen.count == 1 {
                 _ = try await gateway.register(1, teams: ["seahawks", "rams"], bearer: bearer, revision: 2)
