@@ -247,17 +247,20 @@ extension Engine {
         self.end(reload, of: instance, .acknowledged)
     }
 
-    /// Gives up the reloads that were not acknowledged in time. Their charge is kept.
+    /// Gives up the reloads that were not acknowledged in time. Their charge is kept. O(outstanding reloads of the instance).
     mutating func expireReloads(of instance: InstanceNumber) {
-        var slot = self.schedule[active: instance].outstanding.first
+        var (previous, slot) = (ReloadNumber.none, self.schedule[active: instance].outstanding.first)
         while !slot.isNone {
             let reload = self.reloads[stored: slot]
             if reload.expiresAt <= self.time {
                 self.counters.reloadsUnacknowledged += 1
-                self.end(slot, of: instance, .failed(.unacknowledged, .unacknowledged))
+                self.end(slot, after: previous, of: instance, .failed(.unacknowledged, .unacknowledged))
+            } else {
+                previous = slot
             }
             slot = reload.next
         }
+        self.reloads.findExpiry(of: &self.schedule[active: instance].outstanding)
     }
 
     /// The outstanding reload of an instance that was issued at a position; nil if it is not outstanding any more.
@@ -266,22 +269,36 @@ extension Engine {
         self.reloads.find(position, in: self.schedule[active: instance].outstanding)
     }
 
-    /// Ends every reload of an instance that is gone.
+    /// Ends every reload of an instance that is gone. O(outstanding reloads of the instance).
     mutating func removeReloads(of instance: InstanceNumber, _ reason: DecisionReason) {
         while !self.schedule[active: instance].outstanding.isEmpty {
-            self.end(self.schedule[active: instance].outstanding.first, of: instance, .removed(reason))
+            let first = self.schedule[active: instance].outstanding.first
+            self.end(first, after: .none, of: instance, .removed(reason))
         }
     }
 
     /// Ends a reload and the pushes that it served, and forgets it. O(outstanding reloads of the instance).
-    mutating func end(_ reload: ReloadNumber, of instance: InstanceNumber, _ end: ReloadEnd) {
+    private mutating func end(_ reload: ReloadNumber, of instance: InstanceNumber, _ end: ReloadEnd) {
+        let previous = self.reloads.previous(of: reload, in: self.schedule[active: instance].outstanding)
+        self.end(reload, after: previous, of: instance, end)
+        self.reloads.findExpiry(of: &self.schedule[active: instance].outstanding)
+    }
+
+    /// Ends one of many reloads, which lies behind `previous`, and the pushes that it served, and forgets it. O(1) beside its pushes: the
+    /// caller has the earliest end of the others found.
+    private mutating func end(
+        _ reload: ReloadNumber,
+        after previous: ReloadNumber,
+        of instance: InstanceNumber,
+        _ end: ReloadEnd
+    ) {
         let row = self.reloads[reload]
         if case .acknowledged = end, let acceptedAt = self.oldestPush(of: row) {
             let news = Registry.Unshown(position: row.position, acceptedAt: acceptedAt)
             self.registry[content: instance].unshown = news
         }
         self.endPushes(of: row, end)
-        self.reloads.remove(reload, from: &self.schedule[active: instance].outstanding)
+        self.reloads.remove(reload, after: previous, from: &self.schedule[active: instance].outstanding)
         let cause = row.causes.first
         var shown = Instant.distantPast
         switch end {

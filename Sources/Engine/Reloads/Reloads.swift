@@ -99,23 +99,34 @@ extension Reloads {
         list.expires = min(list.expires, reload.expiresAt)
     }
 
-    /// Takes a reload out of its list, and forgets it. O(reloads of the list).
-    mutating func remove(_ reload: ReloadNumber, from list: inout ReloadList) {
-        var previous = ReloadNumber.none
-        var other = list.first
-        list.expires = .distantFuture
-        while !other.isNone {
-            let row = self.table[stored: other]
-            if other == reload {
-                if previous.isNone { list.first = row.next } else { self.table.link(previous, to: row.next) }
-                if row.next.isNone { list.last = previous }
-            } else {
-                list.expires = min(list.expires, row.expiresAt)
-                previous = other
-            }
-            other = row.next
-        }
+    /// The reload before another one of a list; none for the first. O(those that are older).
+    func previous(of reload: ReloadNumber, in list: ReloadList) -> ReloadNumber {
+        var (previous, other) = (ReloadNumber.none, list.first)
+        while other != reload, !other.isNone { (previous, other) = (other, self.table[stored: other].next) }
+        return previous
+    }
+
+    /// Takes a reload out of its list, and forgets it. O(1): the list keeps its earliest end until ``findExpiry(of:)`` has found the new one,
+    /// so that many can be taken out one after the other.
+    ///
+    /// - Parameter previous: The one before it; none for the first.
+    mutating func remove(_ reload: ReloadNumber, after previous: ReloadNumber, from list: inout ReloadList) {
+        let next = self.table[stored: reload].next
+        if previous.isNone { list.first = next } else { self.table.link(previous, to: next) }
+        if next.isNone { list.last = previous }
+        if list.isEmpty { list.expires = .distantFuture }
         self.table.release(reload)
+    }
+
+    /// Finds the earliest end of a list's reloads. O(them).
+    func findExpiry(of list: inout ReloadList) {
+        list.expires = .distantFuture
+        var reload = list.first
+        while !reload.isNone {
+            let row = self.table[stored: reload]
+            list.expires = min(list.expires, row.expiresAt)
+            reload = row.next
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 import Storage
 import TestSupport
 import Testing
+import Timelines
 import WidgetModel
 
 @testable import Engine
@@ -92,5 +93,55 @@ import WidgetModel
             let expected = model.lists.joined().filter { $0.push == push && model.waiting.contains($0.cause) }
             #expect(Self.waiting(reloads, of: push) == Set(expected.map(\.cause)))
         }
+    }
+
+    private static func reload(at position: Int, until expiresAt: Instant) -> Reloads.Reload {
+        Reloads.Reload(
+            row: Reloads.Row(
+                instance: InstanceNumber(0),
+                position: LogPosition(UInt64(position)),
+                issuedAt: .epoch,
+                expiresAt: expiresAt,
+                causes: ReloadCauses(.push),
+                exemption: nil,
+                generation: 0,
+                window: BudgetWindow(start: .epoch, length: .day),
+                collateral: nil,
+                isCounted: false,
+                isPush: false
+            ),
+            served: Reloads.Served(pushes: CauseList(), primary: .none, push: nil, digest: nil)
+        )
+    }
+
+    @Test(arguments: [UInt64(1), 2, 3, 4])
+    func `a list of reloads is in order of position, and knows its earliest end, whichever are taken out`(seed: UInt64) throws {
+        var dice = SplitMix64(seed: seed)
+        var reloads = Reloads()
+        var list = ReloadList()
+        var model: [(position: LogPosition, expires: Instant)] = []
+        for step in 1...600 {
+            let many = dice.below(40) == 0 ? model.count / 2 : 1
+            if model.isEmpty || dice.below(5) < 3 {
+                let expires = Instant(seconds: Int64(dice.below(50)))
+                reloads.append(Self.reload(at: step, until: expires), to: &list)
+                model.append((LogPosition(UInt64(step)), expires))
+            } else {
+                for _ in 0..<many {
+                    let gone = model.remove(at: dice.below(model.count))
+                    let found = reloads.find(gone.position, in: list)
+                    let number = try #require(found)
+                    reloads.remove(number, after: reloads.previous(of: number, in: list), from: &list)
+                }
+                reloads.findExpiry(of: &list)
+            }
+            var positions: [LogPosition] = []
+            reloads.forEach(in: list) { positions.append($0.position) }
+            #expect(positions == model.map(\.position))
+            #expect(list.expires == model.map(\.expires).min() ?? .distantFuture)
+            let (count, faults) = (reloads.count, reloads.checkInvariants(of: list, InstanceNumber(0)))
+            #expect(count == model.count && faults == [])
+        }
+        #expect(list.isEmpty == model.isEmpty)
     }
 }
