@@ -115,7 +115,9 @@ import WidgetModel
     }
 
     @Test(arguments: [UInt64(1), 2, 3, 4])
-    func `a list of reloads is in order of position, and knows its earliest end, whichever are taken out`(seed: UInt64) throws {
+    func `a list of reloads is in order of position, and knows its earliest end, whichever are taken out`(seed: UInt64)
+        throws
+    {
         var dice = SplitMix64(seed: seed)
         var reloads = Reloads()
         var list = ReloadList()
