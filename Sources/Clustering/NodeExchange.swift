@@ -2,8 +2,8 @@ package import WidgetModel
 
 /// Asks other nodes about partitions that are theirs, and answers their questions. Questions and answers are bytes.
 ///
-/// Only questions go from node to node, never changes: those go through the log, whichever node appends them. So a question may always be
-/// asked again.
+/// Changes of the state never go from node to node: those go through the log, whichever node appends them. So everything that a node is
+/// asked may be asked again.
 package protocol NodeExchange: Sendable {
     /// Asks a node, and comes back with its answer, or when it is known that there will be none, or when the time is
     /// over.

@@ -98,11 +98,9 @@ extension Gateway {
         store.snapshots = { parts.snapshotter?.counters }
         store.decisions = parts.filer
         store.cluster = self.stores.membership?.cluster
-        if let snapshotter = parts.snapshotter {
-            store.forgetHistory = {
-                let files = try await snapshotter.forgetHistory()
-                try await parts.filer?.removeAll()
-                return files
+        if let here = self.forgetHistory(parts) {
+            self.placed?.forgetHistory.set(here)
+            store.forgetHistory = { [log = self.log] () async throws(Problem) in try await log.forgetHistory(here: here)
             }
         }
         var traffic = OperatedTraffic(

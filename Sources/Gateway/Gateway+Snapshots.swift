@@ -24,6 +24,22 @@ extension Gateway {
         self.settings.follow(\.snapshots) { snapshotter.use($0) }
         return snapshotter
     }
+
+    /// Forgets the history of the partitions that are here: the log, earlier states and the decisions on disk. Nil where there are no
+    /// snapshots to go on with.
+    func forgetHistory(_ parts: Parts) -> ForgetHistory? {
+        guard let snapshotter = parts.snapshotter else { return nil }
+        return { [logger = self.logs.logger(.snapshots)] in
+            do {
+                let forgotten = try await snapshotter.forgetHistory()
+                try await parts.filer?.removeAll()
+                return forgotten
+            } catch {
+                logger.error("history could not be forgotten", metadata: ["error": "\(error)"])
+                throw Problem(.unavailable, "\(error)")
+            }
+        }
+    }
 }
 
 // MARK: End

@@ -21,6 +21,8 @@ actor PlacedOwners {
     private var arrive: @Sendable (PartitionID) async -> Void = { _ in }
     /// The timeline providers, once the gateway serves.
     private let providers = Shared<(any NodeProviders)?>(nil)
+    /// Forgets the history of this gateway's partitions, once it serves.
+    nonisolated let forgetHistory = Shared<ForgetHistory?>(nil)
     private var work: [PartitionID: Task<Void, Never>] = [:]
     /// Partitions whose owners are on their way through a gate, and which placement has not given up meanwhile.
     private var gating: Set<PartitionID> = []
@@ -55,7 +57,7 @@ actor PlacedOwners {
 
     /// Answers other nodes' questions to the partitions that are here.
     nonisolated func answerOthers() throws {
-        let answers = OwnerAnswers(of: self.owners, providers: self.providers)
+        let answers = OwnerAnswers(of: self.owners, providers: self.providers, forgetHistory: self.forgetHistory)
         try self.membership.exchange.answer(as: self.membership.node) { await answers.answer($0) }
     }
 

@@ -1,6 +1,7 @@
 #if JetStream
 import BrokerSupport
 import Foundation
+import FreshetClient
 import Testing
 
 /// Two gateways that share a log: they share its partitions, and what one has the other takes over.
@@ -269,6 +270,33 @@ struct ClusterGatewayTests {
         try await Self.awaitAll(pair.second)
         try await Self.checkBooks(pair.second, pair)
         await pair.second.stop()
+    }
+
+    @Test func `what is erased with its history is in no partition's log, whichever gateway has it`() async throws {
+        let pair = try await Self.pair()
+        // Hosts of several partitions, and so of both gateways.
+        let erased = Array(120..<128)
+        for number in erased { _ = try await pair.first.register(number, teams: ["seahawks"], bearer: pair.bearer) }
+        func entries() async throws -> [Substring] {
+            let words = ["log", "export", "--config", "\(pair.second.folder)/freshet.yaml", "--kind", "register"]
+            let export = try await Command.run(TestGateway.program, words)
+            try #require(export.status == 0, "\(export.errors)")
+            return export.output.split(separator: "\n")
+        }
+        #expect(try await entries().count { $0.contains(#""host":"host-12"#) } == erased.count)
+        for number in erased {
+            let words = ["hosts", "remove", "\(TestGateway.app)/host-\(number)", "--yes", "--history", "--json"]
+            let removed = try await Command.run(TestGateway.program, words + pair.second.access())
+            #expect(removed.status == 0 && removed.output.hasPrefix("{\"removed\":1,\"files\":"), "\(removed.errors)")
+        }
+        #expect(try await entries() == [])
+        // The state goes on.
+        for gateway in pair.gateways {
+            for number in Self.hosts {
+                #expect(try await gateway.host(number, pair.bearer).state().instances.count == 2)
+            }
+        }
+        for gateway in pair.gateways { await gateway.stop() }
     }
 
     @Test func `what is asked and sent while an owner dies is answered by the other`() async throws {

@@ -70,7 +70,7 @@ import WidgetModel
         for host in Self.hosts { try await scene.register(host, instances: 1) }
         for owner in scene.owners { #expect(await snapshotter.makeSnapshot(of: owner) != nil) }
         let before = scene.owners.map { store.snapshots($0.partition)[0].position }
-        #expect(try await snapshotter.forgetHistory() == 1)
+        #expect(try await snapshotter.forgetHistory().files == 1)
         for (index, owner) in scene.owners.enumerated() {
             let kept = store.snapshots(owner.partition)
             #expect(kept.count == 2)
@@ -323,7 +323,7 @@ import WidgetModel
         await snapshotter.stop()
     }
 
-    @Test func `history does not go while another node has a partition`() async throws {
+    @Test func `the history of the partitions that are here goes, and no other`() async throws {
         let store = MemorySnapshots()
         let scene = try await NodeScene(snapshots: store)
         let snapshotter = Snapshotter(
@@ -334,12 +334,8 @@ import WidgetModel
             clock: scene.time.makeClock(),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
-        let before = try scene.entries(NodeScene.own)
-        await #expect(throws: ForgettingError.elsewhere([NodeScene.other])) { try await snapshotter.forgetHistory() }
-        #expect(try scene.entries(NodeScene.own) == before)
-
-        // Room can be made in the partitions that are here.
-        #expect(try await snapshotter.forgetOwnHistory() == 1)
+        let forgotten = try await snapshotter.forgetHistory()
+        #expect(forgotten == ForgottenHistory(partitions: [NodeScene.own], files: 1))
         let kept = store.snapshots(NodeScene.own)
         #expect(kept.count == 2)
         #expect(store.trims.last?.through == [kept[1].position, .start])

@@ -34,7 +34,7 @@ package struct OperatedStore: Sendable {
     /// The nodes that share the log; nil where it is this gateway's alone.
     package var cluster: (any Cluster)?
     /// Forgets the log's history, see ``Snapshotter/forgetHistory()``; nil where there are no snapshots to go on with.
-    package var forgetHistory: (@Sendable () async throws -> Int)?
+    package var forgetHistory: (@Sendable () async throws(Problem) -> Int)?
 
     package init(log: CommandLog, clock: LogClock) {
         self.log = log

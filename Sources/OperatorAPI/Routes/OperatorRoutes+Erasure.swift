@@ -47,16 +47,14 @@ extension OperatorRoutes {
     }
 
     /// - Returns: How many files of the log went.
-    private func erase(by forgetHistory: @Sendable () async throws -> Int) async throws(Problem) -> Int {
+    private func erase(by forgetHistory: @Sendable () async throws(Problem) -> Int) async throws(Problem) -> Int {
         // The audit tells of changes for longer than the log has them.
         await self.doors.audit.reach(self.log)
         do {
             return try await forgetHistory()
         } catch {
-            throw Problem(
-                .unavailable,
-                "the hosts are removed, but their history is not: \(error); send the request again"
-            )
+            let sentence = "the hosts are removed, but their history is not: \(error.detail); send the request again"
+            throw Problem(error.code, sentence, retryAfter: error.retryAfter)
         }
     }
 

@@ -13,6 +13,8 @@ package struct OtherNodes: Sendable {
         package var question = Interval.seconds(3)
         /// For the answer to a record that is in the log, and for a search. Default 10 s.
         package var answer = Interval.seconds(10)
+        /// For a node's history to be forgotten. Default 2 min: it writes two snapshots of each of its partitions.
+        package var forgetting = Interval.minutes(2)
 
         package init() {}
 
@@ -102,8 +104,7 @@ package struct OtherNodes: Sendable {
         _ question: OwnerQuestion,
         since start: ContinuousClock.Instant
     ) -> Search {
-        let limit = question.isLong ? self.limits.answer : self.limits.question
-        return Search(self, owner, question, limit: limit, since: start)
+        Search(self, owner, question, limit: question.limit(of: self.limits), since: start)
     }
 
     /// Asks the owners of some partitions the same, each node once for all that it has.
@@ -159,15 +160,21 @@ package struct OtherNodes: Sendable {
 }
 
 extension OwnerQuestion {
-    /// Whether more is waited for than the owner's turn.
-    fileprivate var isLong: Bool { if case .answers = self { true } else { self.isAskedOnce } }
+    /// How long its answer is waited for: for more than the owner's turn, unless it is a simple one.
+    fileprivate func limit(of limits: OtherNodes.Limits) -> Interval {
+        switch self {
+        case .forgetHistory: limits.forgetting
+        case .answers: limits.answer
+        default: self.isAskedOnce ? limits.answer : limits.question
+        }
+    }
 
     /// Whether it goes on for as long as it takes, and is not begun again meanwhile: a search, a change, or much to read.
     fileprivate var isAskedOnce: Bool {
         switch self {
         case .engine(let bytes): ReceivedQuestion.isSearch(bytes)
         case .contents(let question): question.hasTimelines
-        case .callBack: true
+        case .callBack, .forgetHistory: true
         case .progress, .answers, .engines: false
         }
     }

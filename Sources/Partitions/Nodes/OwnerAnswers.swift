@@ -8,12 +8,18 @@ import WidgetModel
 package struct OwnerAnswers: Sendable {
     private let owners: [PartitionOwner]
     private let providers: Shared<(any NodeProviders)?>
+    private let forgetHistory: Shared<ForgetHistory?>
 
     /// - Parameters:
     ///   - owners: The owner of every partition, in the partitions' order.
     ///   - providers: The node's timeline providers; nil as long as none are asked.
-    package init(of owners: [PartitionOwner], providers: Shared<(any NodeProviders)?> = Shared(nil)) {
-        (self.owners, self.providers) = (owners, providers)
+    ///   - forgetHistory: Forgets the history of the node's partitions; nil as long as it cannot.
+    package init(
+        of owners: [PartitionOwner],
+        providers: Shared<(any NodeProviders)?> = Shared(nil),
+        forgetHistory: Shared<ForgetHistory?> = Shared(nil)
+    ) {
+        (self.owners, self.providers, self.forgetHistory) = (owners, providers, forgetHistory)
     }
 
     package func answer(_ question: NodeQuestion) async -> NodeAnswer {
@@ -39,6 +45,11 @@ package struct OwnerAnswers: Sendable {
         case .answers(let places): return try await owner.answers(at: places, within: time).encoded
         case .callBack(let callBack): return try await self.providers(at: owner).takeCallBack(callBack).encoded
         case .contents(let question): return try await self.providers(at: owner).contents(question)
+        case .forgetHistory:
+            guard let forgetHistory = self.forgetHistory.value else {
+                throw OwnerError.away(partition: owner.partition, owner: nil)
+            }
+            return try await forgetHistory().encoded
         case .engine(let bytes):
             switch try ReceivedQuestion(bytes) {
             case .search(let question): return try await owner.ask(question).encoded

@@ -14,6 +14,8 @@ enum OwnerQuestion: ByteCoded, Hashable, Sendable {
     case callBack(CallBack)
     /// For the content that a host's widgets show.
     case contents(ContentsQuestion)
+    /// To forget the history of all partitions of its node.
+    case forgetHistory
 
     func encode(into writer: inout ByteWriter) {
         switch self {
@@ -27,6 +29,7 @@ enum OwnerQuestion: ByteCoded, Hashable, Sendable {
             writer.write(bytes)
         case .callBack(let callBack): writer.write(tag: 4, callBack)
         case .contents(let question): writer.write(tag: 5, question)
+        case .forgetHistory: writer.write(byte: 6)
         }
     }
 
@@ -39,6 +42,7 @@ enum OwnerQuestion: ByteCoded, Hashable, Sendable {
         case 3: self = .engines(try Array(from: &reader), try reader.readBytes())
         case 4: self = .callBack(try CallBack(from: &reader))
         case 5: self = .contents(try ContentsQuestion(from: &reader))
+        case 6: self = .forgetHistory
         default: throw .invalid(offset: start)
         }
     }

@@ -6,8 +6,6 @@ package import WidgetModel
 
 /// Why the history is still there.
 package enum ForgettingError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Partitions are other nodes', which keep their own logs and states.
-    case elsewhere([PartitionID])
     /// A partition's state could not be written: the gateway's log says why.
     case noSnapshot(partition: PartitionID)
     /// No new file of the log could be begun.
@@ -17,9 +15,6 @@ package enum ForgettingError: Error, Hashable, Sendable, CustomStringConvertible
 
     package var description: String {
         switch self {
-        case .elsewhere(let partitions):
-            "other gateways have some of the partitions (\(partitions.map { "\($0)" }.joined(separator: ", "))): drain those "
-                + "gateways, so that this one has all"
         case .noSnapshot(let partition): "no snapshot of partition \(partition) could be made"
         case .noFile: "no new log file could be made; check whether the disk is full"
         case .stillNeeded: "some of the log is still needed; try again"
@@ -33,27 +28,16 @@ extension Snapshotter {
     /// How many commits may pass until a new file is there.
     private static let commitsMax = 100
 
-    /// Removes everything that was logged before, and every state but the present one. Data that was erased from the state is then nowhere
-    /// in the data directory's log and snapshots. Questions about the time before have no answer any more.
+    /// Removes everything that was logged before in the partitions of this node, and every state but the present one. Data that was erased
+    /// from their state is then nowhere in their log and snapshots. Questions about the time before have no answer any more.
     ///
     /// Two new snapshots of each partition take the place of all others, so that a damaged one has another behind it; they
     /// are written in a new file's time, and all files before it go. Takes as long as the snapshots do; pushes go on. The disk
     /// needs room for one snapshot more: each takes the place of an older one at once.
     ///
-    /// - Returns: How many files of the log were removed.
     /// - Throws: ``ForgettingError`` or ``JournalError``; the log and the states are good then, and some may be gone.
-    package func forgetHistory() async throws -> Int {
-        let away = self.owners.filter(\.isAway).map(\.partition)
-        guard away.isEmpty else { throw ForgettingError.elsewhere(away) }
-        return try await self.forgetHistory(of: self.owners)
-    }
-
-    /// The same for the partitions that this node has; others keep theirs.
-    package func forgetOwnHistory() async throws -> Int {
-        try await self.forgetHistory(of: self.owners.filter { !$0.isAway })
-    }
-
-    private func forgetHistory(of owners: [PartitionOwner]) async throws -> Int {
+    package func forgetHistory() async throws -> ForgottenHistory {
+        let owners = self.owners.filter { !$0.isAway }
         try await self.beginFile(owners)
         var oldest = Array(repeating: LogPosition.start, count: self.owners.count)
         for round in 0..<SnapshotRetention.newestKept {
@@ -72,7 +56,7 @@ extension Snapshotter {
             return try store.trimAll(through: through)
         }
         guard removed > 0 else { throw ForgettingError.stillNeeded }
-        return removed
+        return ForgottenHistory(partitions: owners.map(\.partition), files: removed)
     }
 
     private func removeSnapshots(of partition: PartitionID, keeping count: Int) async throws {

@@ -51,8 +51,8 @@ extension Snapshotter {
                 await storage.look()
             }
             if storage.budget.level >= .tight {
-                let removed = try await self.forgetOwnHistory()
-                self.state.withLock { $0.counters.trimmedFiles += removed }
+                let forgotten = try await self.forgetHistory()
+                self.state.withLock { $0.counters.trimmedFiles += forgotten.files }
                 await storage.look()
             }
             self.state.withLock { $0.counters.shortened += 1 }

@@ -93,6 +93,7 @@ final class MemoryNode: Sendable {
     /// The same log, which gives up at once.
     let impatientLog: CommandLog
     let providers = Shared<(any NodeProviders)?>(nil)
+    let forgetHistory = Shared<ForgetHistory?>(nil)
     private let nodes: MemoryNodes
     private let journal: MemoryJournal
 
@@ -155,7 +156,11 @@ final class MemoryNode: Sendable {
         )
         self.nodes = nodes
         self.journal = journal
-        let answers = OwnerAnswers(of: self.owners, providers: self.providers)
+        let answers = OwnerAnswers(
+            of: self.owners,
+            providers: self.providers,
+            forgetHistory: self.forgetHistory
+        )
         nodes.answer(as: self.node) { await answers.answer($0) }
     }
 

@@ -276,4 +276,23 @@ import WidgetModel
             #expect(await answers.answer(NodeQuestion(about: Self.own, several, within: .minutes(1))) == .away)
         }
     }
+
+    @Test func `each node forgets the history of the partitions that it has, and says why it cannot`() async throws {
+        let scene = try await NodeScene()
+        let own = ForgottenHistory(partitions: [Self.own], files: 2)
+        scene.second.forgetHistory.set { ForgottenHistory(partitions: [Self.other], files: 3) }
+        #expect(try await scene.first.log.forgetHistory { own } == 5)
+
+        scene.second.forgetHistory.set { throw Problem(.unavailable, "the disk is full") }
+        let reason = await #expect(throws: Problem.self) { try await scene.first.log.forgetHistory { own } }
+        #expect(reason?.detail == "the disk is full")
+        // It has moved while it was asked for.
+        scene.second.forgetHistory.set { ForgottenHistory(partitions: [], files: 0) }
+        let moved = await #expect(throws: Problem.self) { try await scene.first.log.forgetHistory { own } }
+        #expect(moved?.code == .partitionAway && moved?.retryAfter == Problem.awaySeconds)
+        // One that has no place for snapshots.
+        scene.second.forgetHistory.set(nil)
+        let silent = await #expect(throws: Problem.self) { try await scene.first.impatientLog.forgetHistory { own } }
+        #expect(silent?.code == .partitionAway)
+    }
 }
