@@ -57,6 +57,9 @@ package protocol Cluster: Sendable {
     /// Partitions with entries whose two clocks did not agree, as this node has read them, in the partitions' order.
     var clockTroubles: [ClockTrouble] { get }
 
+    /// How often a message was gone that this node had sent and the brokers had stored, since it opened the log.
+    var losses: Int { get }
+
     /// Has all nodes follow an operator's order. Waits for the brokers.
     ///
     /// - Throws: If they did not take it; then it may be ordered again.

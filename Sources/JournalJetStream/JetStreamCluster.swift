@@ -52,6 +52,7 @@ package final class JetStreamCluster: Cluster {
     package var view: ClusterView? { self.joined.withLock { $0?.machine.view } }
     package var brokers: BrokersView? { self.watch.latest }
     package var clockTroubles: [ClockTrouble] { self.core.clockTroubles }
+    package var losses: Int { self.core.losses }
 
     package func join(
         _ node: ClusterNode,

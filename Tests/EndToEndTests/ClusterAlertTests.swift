@@ -13,10 +13,15 @@ import WidgetModel
 /// The alerts about brokers, streams, clocks and standbys, each fired by what it is about.
 @Suite(.enabled(if: Brokers.isThere, "make setup installs nats-server"), .timeLimit(.minutes(60)))
 struct ClusterAlertTests {
-    private static func start(_ brokers: Brokers, partitions: Int, replicas: Int) async throws -> TestGateway {
+    private static func start(
+        _ brokers: Brokers,
+        in folder: String? = nil,
+        partitions: Int,
+        replicas: Int
+    ) async throws -> TestGateway {
         let own = "node: {name: gateway-a, address: \"gateway-a:443\"}"
         let journal = try JetStreamGatewayTests.journal(brokers, replicas: replicas, more: own)
-        return try await TestGateway.start(partitions: partitions, extra: journal)
+        return try await TestGateway.start(in: folder, partitions: partitions, extra: journal)
     }
 
     private static func brokers(_ gateway: TestGateway) async throws -> [String: Any]? {
@@ -57,6 +62,39 @@ struct ClusterAlertTests {
         try brokers.start(number)
         try await prometheus.wait("there is a leader") { !$0.contains("FreshetStreamsLeaderless") }
         await gateway.stop()
+    }
+
+    @Test func `messages that the brokers had stored, and that are gone, fire an alert`() async throws {
+        let brokers = try Brokers()
+        let gateway = try await Self.start(brokers, partitions: 1, replicas: 1)
+        let bearer = try await gateway.providerToken()
+        try await Drilling.register(gateway, 1, bearer: bearer)
+        let prometheus = try await Prometheus.start(watching: gateway)
+        #expect(!prometheus.firing.contains("FreshetMessagesLost"))
+        let (disk, copy) = ("\(brokers.folder)/store-0", "\(brokers.folder)/copy")
+        brokers.kill(0)
+        try FileManager.default.copyItem(atPath: disk, toPath: copy)
+        try brokers.start(0)
+        _ = try await gateway.eventually("a push is accepted that the copy does not have") {
+            try await gateway.push(to: 1, bearer: bearer).status == 200 ? true : nil
+        }
+        func restore() throws {
+            brokers.kill(0)
+            try FileManager.default.removeItem(atPath: disk)
+            try FileManager.default.copyItem(atPath: copy, toPath: disk)
+            try brokers.start(0)
+        }
+        try restore()
+        try await prometheus.waitUntilFiring(["FreshetMessagesLost"]) {
+            _ = try await gateway.push(to: 1, bearer: bearer)
+        }
+        // It has decided entries that are gone, and may have stored outputs of them.
+        await gateway.crash()
+        try restore()
+        let next = try await Self.start(brokers, in: gateway.folder, partitions: 1, replicas: 1)
+        try await Drilling.register(next, 2, bearer: bearer)
+        #expect(try await next.push(to: 2, bearer: bearer).status == 200)
+        await next.stop()
     }
 
     @Test func `a gateway whose clock is wrong from its start stops its partition's time, and fires an alert`()

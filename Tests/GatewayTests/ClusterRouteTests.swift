@@ -104,7 +104,7 @@ import WidgetModel
             "freshet_cluster_partitions_owned 0", #"freshet_cluster_streams{which="leaderless"} 1"#,
             #"freshet_cluster_streams{which="lagging"} 2"#, "freshet_cluster_brokers 2", "freshet_cluster_standbys 1",
             "freshet_cluster_brokers_unsafe 1",
-            "freshet_cluster_standbys_disagreed_total 0",
+            "freshet_cluster_standbys_disagreed_total 0", "freshet_cluster_messages_lost_total 3",
             #"freshet_cluster_clock_disagreements_total{partition="0"} 0"#,
             #"freshet_cluster_clock_disagreements_total{partition="1"} 7"#,
         ] { #expect(text.contains("\(line)\n"), "\(line)") }

@@ -9,6 +9,7 @@ final class FakeCluster: Cluster {
     private let orders = Mutex<[PlacementWishes.Change]>([])
     let brokers: BrokersView?
     let clockTroubles: [ClockTrouble]
+    let losses = 3
 
     init(brokers: BrokersView? = nil, clockTroubles: [ClockTrouble] = []) {
         self.brokers = brokers

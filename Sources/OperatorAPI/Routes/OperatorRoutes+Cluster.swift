@@ -191,6 +191,12 @@ extension OperatorRoutes {
             "Beats of other nodes that did not arrive.",
             view.counts.beatsMissed
         )
+        text.add(
+            "freshet_cluster_messages_lost_total",
+            .counter,
+            "How often a message of this node was gone that the brokers had stored.",
+            cluster.losses
+        )
         Self.addClocks(of: view, cluster.clockTroubles, &text)
         Self.addStandbys(of: view, &text)
         if let brokers = cluster.brokers { Self.addBrokers(brokers, &text) }
