@@ -26,6 +26,8 @@ package enum NodeNews: Hashable, Sendable {
     case standbyEnded(PartitionID, StandbyEnd)
     /// How far an owner is.
     case reached(PartitionID, LogPosition)
+    /// What operators are told of the node, with its next beats.
+    case reports(NodeReport)
     /// The node is to end: it hands over its partitions.
     case leaving
 }

@@ -82,6 +82,7 @@ package final class JetStreamCluster: Cluster {
             case .standsBy(let partition, let lag): machine.standbyFollows(partition, lag: lag)
             case .standbyEnded(let partition, let end): machine.standbyEnded(partition, end)
             case .reached(let partition, let applied): machine.ownerReached(partition, applied)
+            case .reports(let report): machine.reports(report)
             case .leaving: machine.leave()
             }
         }

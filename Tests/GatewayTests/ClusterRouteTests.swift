@@ -110,6 +110,41 @@ import WidgetModel
         ] { #expect(text.contains("\(line)\n"), "\(line)") }
     }
 
+    private static func report(_ program: String, _ digest: UInt64, overdue: [NodeReport.Overdue] = []) -> NodeReport {
+        NodeReport(program: program, settings: digest, credentials: ~digest, overdue: overdue)
+    }
+
+    @Test func `digests are told of living nodes with the same program, and overdue snapshots by their owners`()
+        async throws
+    {
+        let cluster = Self.cluster()
+        let scene = try await OperatorScene(cluster: cluster)
+        let quiet = try await scene.send("GET", "/v1/cluster").json
+        #expect(quiet["settingsDigest"] == nil && Self.row(quiet, "nodes", 0)?["version"] == nil)
+
+        cluster.tell(.reports(Self.report("1.0", 0xAB)))
+        let holding = Beat.Holding(partition: Self.partition, epoch: Epoch(12), standing: .running)
+        // Not of a partition that it does not have.
+        let overdue = (0..<2).map { number in
+            NodeReport.Overdue(partition: PartitionID(number), since: Sports.start - .minutes(number == 1 ? 10 : 90))
+        }
+        let second = Self.report("1.0", 0xCD, overdue: overdue)
+        cluster.hear(Beat(node: Self.node("gateway-2"), phase: .member, holdings: [holding], report: second), at: 4000)
+        cluster.hear(Beat(node: Self.node("gateway-4"), phase: .member, report: Self.report("1.1", 0xAB)), at: 4000)
+        cluster.hear(Beat(node: Self.node("gateway-5"), phase: .member), at: 4000)
+        let json = try await scene.send("GET", "/v1/cluster").json
+        let nodes = [0, 1, 3, 4].map { Self.row(json, "nodes", $0) }
+        #expect(nodes.map { $0?["version"] } == [.string("1.0"), .string("1.0"), .string("1.1"), nil])
+        #expect(
+            nodes.map { $0?["settingsDigest"] } == [.string("00000000000000ab"), .string("00000000000000cd"), nil, nil]
+        )
+        #expect(
+            nodes.map { $0?["credentialsDigest"] } == [
+                .string("ffffffffffffff54"), .string("ffffffffffffff32"), nil, nil,
+            ]
+        )
+    }
+
     @Test func `orders reach the cluster, and are answered with what it is then; the audit has them`() async throws {
         let cluster = Self.cluster()
         let scene = try await OperatorScene(cluster: cluster)

@@ -24,7 +24,10 @@ final class FakeCluster: Cluster {
     var ordered: [PlacementWishes.Change] { self.orders.withLock { $0 } }
 
     func join(_: ClusterNode, limits: PlacementMachine.Limits, follow: @escaping @Sendable (NodeOrder) -> Void) {}
-    func tell(_: NodeNews) {}
+    func tell(_ news: NodeNews) {
+        guard case .reports(let report) = news else { return }
+        self.machine.withLock { $0.reports(report) }
+    }
     func show(_: [UInt8]) {}
     func watch(_: @escaping @Sendable ([UInt8]) -> Void) {}
     func close() {}

@@ -49,6 +49,7 @@ extension OperatorRoutes {
         return [
             ("asOf", .instant(now)),
             ("node", .string(view.own.name.rawValue)),
+            ("settingsDigest", self.settings.reloading?.digests.inForce.map { .string(Base16.text(of: $0)) }),
             ("nodes", .array(view.nodes.map { Self.node($0, in: view, now: now) })),
             (
                 "partitions",
@@ -75,11 +76,16 @@ extension OperatorRoutes {
 
     private static func node(_ seen: ClusterView.Node, in view: ClusterView, now: Instant) -> JSONValue {
         let state = seen.isMissing ? "missing" : !seen.isAlive ? "ended" : "\(seen.phase)"
+        // Another version of the program may make its digests of something else.
+        let comparable = seen.isAlive && seen.report?.program == view.ownReport?.program ? seen.report : nil
         return JSONValue.object(of: [
             ("name", .string(seen.node.name.rawValue)),
             ("address", .string(seen.node.address)),
             ("startedAt", .instant(seen.node.incarnation.startedAt)),
             ("rules", .count(Int(seen.node.rules))),
+            ("version", seen.report.map { .string($0.program) }),
+            ("settingsDigest", comparable.map { .string(Base16.text(of: $0.settings)) }),
+            ("credentialsDigest", comparable.map { .string(Base16.text(of: $0.credentials)) }),
             ("state", .string(state)),
             ("drained", .bool(seen.isDrained)),
             ("partitions", .count(view.partitions.count { $0.owner == seen.node })),
