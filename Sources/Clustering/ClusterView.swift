@@ -79,6 +79,12 @@ extension ClusterView {
     /// What this node tells of itself; nil if it has told nothing yet.
     package var ownReport: NodeReport? { self.nodes.first { $0.node == self.own }?.report }
 
+    /// Since when a partition has entries that no snapshot holds, by its owner's word, if that is too long; else nil.
+    package func overdueSince(_ partition: Partition) -> Instant? {
+        let owner = self.nodes.first { $0.isAlive && $0.node == partition.owner }
+        return owner?.report?.overdue.first { $0.partition == partition.partition }?.since
+    }
+
     /// The decision rules that living nodes have.
     package var livingRules: Set<UInt32> { Set(self.nodes.filter(\.isAlive).map(\.node.rules)) }
 

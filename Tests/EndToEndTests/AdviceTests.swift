@@ -216,7 +216,7 @@ import Testing
             """
         #expect(
             try await said(apart) == [
-                "b, d have other settings than a.",
+                "Partition 3 has had no snapshot for 20 min.", "b, d have other settings than a.",
                 "c has other settings than a.", "d has other credentials than a, c.",
             ]
         )

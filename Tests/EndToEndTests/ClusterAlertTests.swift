@@ -152,6 +152,40 @@ struct ClusterAlertTests {
         await pair.first.stop()
     }
 
+    @Test func `a partition whose owner cannot write snapshots is a trouble at every gateway`() async throws {
+        let brokers = try Brokers()
+        let extra = { try JetStreamGatewayTests.journal(brokers, node: $0) + "\nsnapshots: {interval: 1s}" }
+        let first = try await TestGateway.start(extra: try extra("gateway-a"))
+        let folder = try TestGateway.makeFolder(beside: first.folder)
+        let second = try await TestGateway.start(in: folder, extra: try extra("gateway-b"))
+        let moved = try await first.runVerb(["cluster", "move", "0", "--to", "gateway-a", "--yes"])
+        try #require(moved.status == 0, "\(moved.errors)")
+        // From here on no gateway reads a snapshot.
+        _ = try await second.eventually("it stands by") { try await Self.lag(of: second) == 0 ? true : nil }
+        // Words of NATS's own protocol.
+        let words =
+            "CONNECT {\"user\":\"app\",\"pass\":\"a\",\"verbose\":false}\\r\\n"
+            + "PUB $JS.API.STREAM.DELETE.freshet-test-snap 0\\r\\n\\r\\nPING\\r\\n"
+        let answer = "while read -r line <&3; do [[ $line == PONG* ]] && exit 0; done; exit 1"
+        let port = try #require(brokers.servers.first?.split(separator: ":").last)
+        let told = try await Command.run(
+            "bash",
+            ["-c", "exec 3<>/dev/tcp/127.0.0.1/\(port); printf '\(words)' >&3; \(answer)"]
+        )
+        try #require(told.status == 0, "\(told)")
+        let bearer = try await first.providerToken()
+        try await Drilling.register(first, 1, bearer: bearer)
+        for gateway in [first, second] {
+            _ = try await gateway.eventually("it says so") { () async throws -> Bool? in
+                let status = try await gateway.runVerb(["cluster", "status"])
+                return status.status == 1 && status.output.contains("partition 0: no snapshot for") ? true : nil
+            }
+        }
+        // Their last snapshots would wait for the stream.
+        await second.crash()
+        await first.crash()
+    }
+
     /// An owner commits nothing for pushes that match nothing. With its next output, its standby has all of them to apply, and is behind
     /// for as long as it takes to search for their matches.
     @Test func `a standby that is behind its owner fires an alert`() async throws {

@@ -82,7 +82,7 @@ import WidgetModel
         #expect(lines.contains { $0.contains("\u{1B}[31;1munowned\u{1B}[0m") })
     }
 
-    @Test func `nodes that differ from others are troubles; what is not known is none`() throws
+    @Test func `nodes that differ from others, and overdue snapshots, are troubles; what is not known is none`() throws
     {
         func troubles(_ digests: [(String?, String?)], inForce: String?, overdue: String = "") throws -> [String] {
             let nodes = digests.enumerated().map { index, digest in
@@ -104,6 +104,7 @@ import WidgetModel
         )
         #expect(
             try troubles([("a", "x"), ("a", "x")], inForce: "b", overdue: #", "snapshotOverdueSeconds": 2000"#) == [
+                "partition 7: no snapshot for 2,000 s; look at its owner's log",
                 "gateway-1, gateway-2 have other settings than those in force; give all one file, then reload one",
             ]
         )

@@ -121,6 +121,7 @@ import WidgetModel
         let scene = try await OperatorScene(cluster: cluster)
         let quiet = try await scene.send("GET", "/v1/cluster").json
         #expect(quiet["settingsDigest"] == nil && Self.row(quiet, "nodes", 0)?["version"] == nil)
+        #expect(Self.row(quiet, "partitions", 1)?["snapshotOverdueSeconds"] == nil)
 
         cluster.tell(.reports(Self.report("1.0", 0xAB)))
         let holding = Beat.Holding(partition: Self.partition, epoch: Epoch(12), standing: .running)
@@ -143,6 +144,8 @@ import WidgetModel
                 .string("ffffffffffffff54"), .string("ffffffffffffff32"), nil, nil,
             ]
         )
+        #expect(Self.row(json, "partitions", 0)?["snapshotOverdueSeconds"] == nil)
+        #expect(Self.row(json, "partitions", 1)?["snapshotOverdueSeconds"] == .int(600))
     }
 
     @Test func `orders reach the cluster, and are answered with what it is then; the audit has them`() async throws {

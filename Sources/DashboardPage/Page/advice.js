@@ -193,6 +193,10 @@ export function clusterTroubles(cluster) {
   const streams = cluster.brokers?.streams ?? [];
   const leaderless = streams.filter((one) => one.leader === undefined).length;
   if (leaderless) found.push({ level: "bad", text: `${counted(leaderless, "stream has", "streams have")} no leader.`, act: "Brokers choose one within seconds. If they do not, see whether most of them run." });
+  for (const one of cluster.partitions) {
+    if (one.snapshotOverdueSeconds === undefined) continue;
+    found.push({ level: "warn", text: `Partition ${one.partition} has had no snapshot for ${duration(one.snapshotOverdueSeconds * 1000)}.`, act: "Read why in the log of its owner. Until there is one, the log grows, and a takeover without a standby replays it." });
+  }
   for (const { text, rest } of apart(cluster.nodes, "settingsDigest", cluster.settingsDigest)) {
     found.push({ level: "warn", text: `${text} other settings than ${rest || "those in force"}.`, act: "Give all gateways one configuration file, then run freshet reload on one of them." });
   }
@@ -246,7 +250,7 @@ export function advice({ stats, senders, budget, providers, places, cluster, sam
     add("warn", `The disk fills up: ${room}.${gone}`, "Keep less history (snapshots.history), or give the data directory more space (storage.maxBytes, a larger disk).", view.system);
   }
   const overdue = stats.snapshots?.overdue ?? [];
-  if (overdue.length) add("warn", `${counted(overdue.length, "partition has", "partitions have")} had no snapshot since ${moment(overdue[0].since)}.`, "Read why in the log. Until there is one, the log grows, and a start or a takeover replays it.", view.system);
+  if (overdue.length && !cluster?.nodes?.length) add("warn", `${counted(overdue.length, "partition has", "partitions have")} had no snapshot since ${moment(overdue[0].since)}.`, "Read why in the log. Until there is one, the log grows, and a start or a takeover replays it.", view.system);
   const memory = stats.memory;
   const taken = memory && `${bytes(memory.usedBytes)} of ${bytes(memory.limitBytes)} are used, most of the registry by ${memory.teams[0]?.team ?? "no team"}`;
   if (memory?.level === "full") {

@@ -173,6 +173,13 @@ struct ClusterReading {
             let which = numbers.count == 1 ? "partition" : "partitions"
             found.append(Cell("\(which) \(numbers.joined(separator: ", ")): \(words)", .bad))
         }
+        for partition in self.partitions {
+            guard let age = partition.at("snapshotOverdueSeconds")?.whole else { continue }
+            let which = "partition \(partition["partition"]?.words ?? "–")"
+            found.append(
+                Cell("\(which): no snapshot for \(NumberText.grouped(age)) s; look at its owner's log", .warning)
+            )
+        }
         found += self.differences.map { Cell($0, .warning) }
         found += ClusterRules(self.json).strandedLines.map { Cell($0, .bad) }
         if !self.nodes.isEmpty, self.json.at("brokers") == nil {

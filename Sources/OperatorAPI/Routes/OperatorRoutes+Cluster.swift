@@ -57,7 +57,7 @@ extension OperatorRoutes {
                     view.partitions.map { seen in
                         let newest = snapshots.first { $0.partition == seen.partition }
                         let clock = clocks.first { $0.partition == seen.partition }
-                        return Self.partition(seen, newest, clock, now: now)
+                        return Self.partition(seen, newest, clock, in: view, now: now)
                     }
                 )
             ),
@@ -98,6 +98,7 @@ extension OperatorRoutes {
         _ seen: ClusterView.Partition,
         _ snapshot: SnapshotID?,
         _ clock: ClockTrouble?,
+        in view: ClusterView,
         now: Instant
     ) -> JSONValue {
         JSONValue.object(of: [
@@ -113,6 +114,10 @@ extension OperatorRoutes {
             ("wished", seen.wished.map { .string($0.rawValue) }),
             ("rules", seen.rules.map { .count(Int($0)) }),
             ("snapshotAgeSeconds", snapshot.map { .int(max(.zero, now - $0.logTime).milliseconds / 1000) }),
+            (
+                "snapshotOverdueSeconds",
+                view.overdueSince(seen).map { .int(max(.zero, now - $0).milliseconds / 1000) }
+            ),
             ("clockDisagrees", .bool(clock?.isPresent(at: .now) ?? false)),
         ])
     }
