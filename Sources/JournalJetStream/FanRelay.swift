@@ -70,7 +70,7 @@ final class FanRelay: Sendable {
             copier.nothingCame(last: ends.last)
         case .lost, nil: copier.startOver()
         case .message(let message):
-            do throws(MessageFault) {
+            do throws(MessageError) {
                 let fan = try FanMessage(message.bytes, self.core.journalID, in: stream)
                 copier.received(fan, at: message.sequence)
             } catch {
@@ -90,7 +90,7 @@ extension OpenLog {
             let trimmed = try Trimmed.read(of: partition, self)?.fan ?? 0
             return FanCopier.Progress(end: end, newest: nil, trimmed: trimmed)
         }
-        do throws(MessageFault) {
+        do throws(MessageError) {
             let copy = try InputMessage(newest.bytes, self.journalID, in: stream)
             return FanCopier.Progress(end: end, newest: (newest.sequence, copy.fan ?? 0), trimmed: 0)
         } catch {

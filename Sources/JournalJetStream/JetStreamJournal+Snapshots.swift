@@ -173,7 +173,7 @@ extension JetStreamJournal {
 
     private func copy(_ message: StoredMessage?, in stream: String) throws(JournalError) -> InputMessage? {
         guard let message else { return nil }
-        do throws(MessageFault) {
+        do throws(MessageError) {
             return try InputMessage(message.bytes, self.core.journalID, in: stream)
         } catch {
             throw JournalError(.corrupt, "message \(message.sequence) of \(stream): \(error.sentence)")

@@ -41,7 +41,7 @@ package final class DirectorySuccessor: LogSuccessor {
             starts: ends.map { PartitionStart(behind: $0) }
         )
         for end in ends where !end.outputs.isEmpty {
-            do throws(LogFile.WriteFailure) {
+            do throws(LogFile.WriteError) {
                 try file.write([], end.outputs.map { (end.partition, $0) })
             } catch {
                 throw error.cause.journalError("cannot write the outputs of partition \(end.partition)")
@@ -67,7 +67,7 @@ package final class DirectorySuccessor: LogSuccessor {
         guard let directory = self.begun?.directory else {
             throw JournalError(.invalid, "\(self.path) was not begun")
         }
-        do throws(SQLiteFailure) {
+        do throws(SQLiteError) {
             try self.begun?.file.database.checkpointAndTruncate()
         } catch {
             throw error.journalError("cannot finish the log")
