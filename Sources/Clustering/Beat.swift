@@ -70,18 +70,22 @@ package struct Beat: Hashable, Sendable {
     package let wishes: UInt64
     /// In the partitions' order.
     package let followings: [Following]
+    /// Nil until the node has one, and of programs that tell none.
+    package let report: NodeReport?
 
     package init(
         node: ClusterNode,
         phase: Phase,
         holdings: [Holding] = [],
         wishes: UInt64 = 0,
-        followings: [Following] = []
+        followings: [Following] = [],
+        report: NodeReport? = nil
     ) {
         self.node = node
         self.phase = phase
         self.holdings = holdings
         self.wishes = wishes
         self.followings = followings
+        self.report = report
     }
 }

@@ -26,6 +26,8 @@ package enum NodeNews: Hashable, Sendable {
     case standbyEnded(PartitionID, StandbyEnd)
     /// How far an owner is.
     case reached(PartitionID, LogPosition)
+    /// What operators are told of the node, with its next beats.
+    case reports(NodeReport)
     /// The node is to end: it hands over its partitions.
     case leaving
 }
@@ -56,6 +58,9 @@ package protocol Cluster: Sendable {
 
     /// Partitions with entries whose two clocks did not agree, as this node has read them, in the partitions' order.
     var clockTroubles: [ClockTrouble] { get }
+
+    /// How often a message was gone that this node had sent and the brokers had stored, since it opened the log.
+    var losses: Int { get }
 
     /// Has all nodes follow an operator's order. Waits for the brokers.
     ///

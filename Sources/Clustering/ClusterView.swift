@@ -10,6 +10,8 @@ package struct ClusterView: Hashable, Sendable {
         package let isAlive: Bool
         /// Whether operators want it to have nothing.
         package let isDrained: Bool
+        /// Its newest report; nil if it has told none.
+        package let report: NodeReport?
 
         /// Whether it is missed: it has not said that it ends, and is not drained.
         package var isMissing: Bool { !self.isAlive && self.phase != .leaving && !self.isDrained }
@@ -74,6 +76,15 @@ extension ClusterView {
     /// How many nodes live and are neither about to join nor to leave.
     package var livingMembers: Int { self.nodes.count { $0.isAlive && $0.phase == .member } }
 
+    /// What this node tells of itself; nil if it has told nothing yet.
+    package var ownReport: NodeReport? { self.nodes.first { $0.node == self.own }?.report }
+
+    /// Since when a partition has entries that no snapshot holds, by its owner's word, if that is too long; else nil.
+    package func overdueSince(_ partition: Partition) -> Instant? {
+        let owner = self.nodes.first { $0.isAlive && $0.node == partition.owner }
+        return owner?.report?.overdue.first { $0.partition == partition.partition }?.since
+    }
+
     /// The decision rules that living nodes have.
     package var livingRules: Set<UInt32> { Set(self.nodes.filter(\.isAlive).map(\.node.rules)) }
 
@@ -109,7 +120,8 @@ extension PlacementMachine {
                 phase: peer.phase,
                 silentFor: max(.zero, self.now - peer.heardAt),
                 isAlive: !self.isSilent(peer),
-                isDrained: self.wishes.drained.contains(peer.node.name)
+                isDrained: self.wishes.drained.contains(peer.node.name),
+                report: peer.report
             )
         }
         let own = ClusterView.Node(
@@ -117,7 +129,8 @@ extension PlacementMachine {
             phase: self.toldPhase,
             silentFor: .zero,
             isAlive: true,
-            isDrained: self.wishes.drained.contains(self.own.name)
+            isDrained: self.wishes.drained.contains(self.own.name),
+            report: self.report
         )
         return ClusterView(
             own: self.own,

@@ -48,6 +48,7 @@ package struct PlacementMachine: Sendable {
         var memberSince: Instant?
         var holdings: [Beat.Holding]
         var followings: [Beat.Following]
+        var report: NodeReport?
     }
 
     /// The part of this node in a partition.
@@ -105,6 +106,8 @@ package struct PlacementMachine: Sendable {
     private(set) var gateNotBefore = Instant.distantPast
     /// The newest wishes that a node has told of.
     private var newestWishes: UInt64 = 0
+    /// What operators are told of this node; nil before its driver knows.
+    var report: NodeReport?
     var counts = ClusterCounts()
     var actions: [PlacementAction] = []
 
@@ -345,7 +348,8 @@ package struct PlacementMachine: Sendable {
             heardAt: self.now,
             memberSince: beat.phase == .member ? memberSince ?? self.now : nil,
             holdings: beat.holdings,
-            followings: beat.followings
+            followings: beat.followings,
+            report: beat.report
         )
         return !isSame || known?.phase != beat.phase || known?.holdings != beat.holdings
     }
@@ -357,53 +361,16 @@ package struct PlacementMachine: Sendable {
             phase: self.toldPhase,
             holdings: self.ownHoldings,
             wishes: self.wishes.version,
-            followings: self.ownFollowings
+            followings: self.ownFollowings,
+            report: self.report
         )
         // Several changes at one time are told at once.
         self.actions.removeAll { if case .beat = $0 { true } else { false } }
         self.actions.append(.beat(beat))
     }
 
-    var toldPhase: Beat.Phase {
-        switch self.phase {
-        case .joining: .joining
-        case .member: .member
-        case .leaving, .over: .leaving
-        }
-    }
-
-    var ownHoldings: [Beat.Holding] { self.slots.compactMap { self.holding(of: $0) } }
-
     /// When this node heard itself last.
     var lastHeardOwn: Instant { self.ownHeardAt ?? .distantPast }
-
-    private func holding(of slot: Slot) -> Beat.Holding? {
-        let (epoch, standing, successor): (Epoch, Beat.Standing, NodeName?)
-        switch slot.holding {
-        case .starting(let own): (epoch, standing, successor) = (own, .starting, nil)
-        case .running(let own): (epoch, standing, successor) = (own, .running, nil)
-        case .handingOver(let own, let to): (epoch, standing, successor) = (own, .stopping, to)
-        case .releasing(let own, let release): (epoch, standing, successor) = (own, .stopping, release.successor)
-        case .gating(let own, _): (epoch, standing, successor) = (own, .stopping, nil)
-        case .failed(let own): (epoch, standing, successor) = (own, .failed, nil)
-        case .none, .claiming, .givingUp:
-            guard let released = slot.released, self.now < released.until else { return nil }
-            return Beat.Holding(
-                partition: slot.partition,
-                epoch: released.epoch,
-                standing: .released,
-                successor: released.release.successor,
-                rules: released.release.rules == self.own.rules ? nil : released.release.rules
-            )
-        }
-        return Beat.Holding(
-            partition: slot.partition,
-            epoch: epoch,
-            standing: standing,
-            applied: slot.applied,
-            successor: successor
-        )
-    }
 
     // MARK: Claims
 

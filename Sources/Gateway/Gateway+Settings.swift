@@ -71,11 +71,28 @@ extension Gateway {
         self.tellOrphans(try await self.log.append(.settings(settings), to: partition))
     }
 
-    /// Follows the changes that other nodes with the same log put in force, until the task is cancelled.
-    func followLog() async {
+    /// Follows the changes that other nodes with the same log put in force, and tells them what is in force here, until the task is
+    /// cancelled.
+    func followLog(_ parts: Parts) async {
         guard let membership = self.stores.membership else { return }
+        let senders = parts.files.senders
+        var credentials = (generations: [] as [UInt64], digest: 0 as UInt64)
         while true {
             await self.reloading.followLog()
+            // Each reading of a file or of the configuration ends with another generation.
+            let generations = [senders.keys.generation, senders.certificates.generation]
+            if credentials.generations != generations {
+                credentials = (generations, senders.digest(self.settings.inForce))
+            }
+            let report = NodeReport(
+                program: FreshetVersion.current,
+                settings: self.reloading.digests.own,
+                credentials: credentials.digest,
+                overdue: (parts.snapshotter?.counters.overdue ?? []).map {
+                    NodeReport.Overdue(partition: $0.partition, since: $0.since)
+                }
+            )
+            membership.cluster.tell(.reports(report))
             do {
                 try await Task.sleep(for: .milliseconds(membership.limits.beat.milliseconds))
             } catch {

@@ -359,7 +359,7 @@ package final class Gateway: Service {
             Task { if let filer = parts.filer { await filer.run() } },
             Task { await self.logs.run() },
             Task { await credentials.run() },
-            Task { await self.followLog() },
+            Task { await self.followLog(parts) },
             Task { await self.beat() },
             Task { for await gone in self.departing { await parts.delivering.outgoing.letGo(gone) } },
             Task { await self.tellStates(parts.watch, operators) },

@@ -27,6 +27,7 @@ enum BeatMessage {
                 writer.write(varint: UInt64(holding.partition.rawValue))
                 writer.write(varint: UInt64(holding.rules ?? 0))
             }
+            writer.write(beat.report) { writer, report in report.write(to: &writer) }
         }
     }
 
@@ -53,12 +54,17 @@ enum BeatMessage {
                 }
                 for (partition, number) in released { rules[partition] = number }
             }
+            // Nor of what operators compare.
+            let report =
+                reader.isAtEnd
+                ? nil : try reader.readOptional { (reader) throws(ByteError) in try NodeReport(from: &reader) }
             return Beat(
                 node: node,
                 phase: phase,
                 holdings: holdings.map { $0.released(for: rules[$0.partition]) },
                 wishes: wishes,
-                followings: followings
+                followings: followings,
+                report: report
             )
         } catch let fault as MessageError {
             throw fault
@@ -178,6 +184,30 @@ extension ClusterNode {
             incarnation: Incarnation(startedAt: try reader.readInstant(), number: try reader.readFixed64()),
             address: try reader.readString(),
             rules: UInt32(truncatingIfNeeded: try reader.readVarint())
+        )
+    }
+}
+
+extension NodeReport {
+    fileprivate func write(to writer: inout ByteWriter) {
+        writer.write(self.program)
+        writer.write(fixed64: self.settings)
+        writer.write(fixed64: self.credentials)
+        writer.write(each: self.overdue) { writer, one in
+            writer.write(varint: UInt64(one.partition.rawValue))
+            writer.write(one.since)
+        }
+    }
+
+    fileprivate init(from reader: inout ByteReader) throws(ByteError) {
+        self.init(
+            program: try reader.readString(),
+            settings: try reader.readFixed64(),
+            credentials: try reader.readFixed64(),
+            overdue: try reader.readEach { (reader) throws(ByteError) in
+                let partition = PartitionID(UInt16(truncatingIfNeeded: try reader.readVarint()))
+                return Overdue(partition: partition, since: try reader.readInstant())
+            }
         )
     }
 }

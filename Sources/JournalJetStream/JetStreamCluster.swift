@@ -52,6 +52,7 @@ package final class JetStreamCluster: Cluster {
     package var view: ClusterView? { self.joined.withLock { $0?.machine.view } }
     package var brokers: BrokersView? { self.watch.latest }
     package var clockTroubles: [ClockTrouble] { self.core.clockTroubles }
+    package var losses: Int { self.core.losses }
 
     package func join(
         _ node: ClusterNode,
@@ -81,6 +82,7 @@ package final class JetStreamCluster: Cluster {
             case .standsBy(let partition, let lag): machine.standbyFollows(partition, lag: lag)
             case .standbyEnded(let partition, let end): machine.standbyEnded(partition, end)
             case .reached(let partition, let applied): machine.ownerReached(partition, applied)
+            case .reports(let report): machine.reports(report)
             case .leaving: machine.leave()
             }
         }

@@ -23,6 +23,7 @@ final class OpenLog: Sendable {
     let clock: @Sendable () -> Instant
     private let state: Mutex<State>
     private let clocks = Mutex<[PartitionID: ClockTrouble]>([:])
+    private let lost = Atomic<Int>(0)
 
     init(
         broker: Broker,
@@ -94,6 +95,10 @@ final class OpenLog: Sendable {
             )
         }
     }
+
+    /// How often a message of this process was gone that the brokers had stored.
+    var losses: Int { self.lost.load(ordering: .relaxed) }
+    func noteLoss() { self.lost.add(1, ordering: .relaxed) }
 
     func checkReadable(_ partition: PartitionID) throws(JournalError) {
         if self.isClosed { throw JournalError(.closed, "the journal is closed") }

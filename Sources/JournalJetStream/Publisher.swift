@@ -102,7 +102,11 @@ final class Publisher: Sendable {
             guard let ends = try self.core.broker.ends(of: self.stream) else {
                 throw JournalError(.corrupt, "the stream is gone; restore it")
             }
-            return self.state.withLock { $0.writer.found(newest: newest?.sequence, ends: ends) }
+            return self.state.withLock { state in
+                let losses = state.writer.losses
+                defer { if state.writer.losses > losses { self.core.noteLoss() } }
+                return state.writer.found(newest: newest?.sequence, ends: ends)
+            }
         } catch {
             return self.state.withLock { $0.writer.failed(error) }
         }

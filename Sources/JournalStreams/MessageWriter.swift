@@ -43,6 +43,8 @@ package struct MessageWriter: Sendable {
     /// The sequence of its newest message, 0 if it has none.
     private var last: UInt64 = 0
     private var attempt: Attempt?
+    /// How often brokers did not have its newest message any more.
+    package private(set) var losses = 0
 
     /// - Parameters:
     ///   - stream: Where to; for messages of errors.
@@ -112,6 +114,7 @@ package struct MessageWriter: Sendable {
         if let newest, newest > self.last { return self.store(at: newest) }
         guard newest == nil, self.last == 0 || ends.first > self.last else {
             if newest == self.last { return .pause }
+            self.losses += 1
             return self.fail(
                 .corrupt,
                 "the brokers have lost message \(self.last), which they had stored; restore the log"

@@ -16,6 +16,11 @@ package enum Digests {
         }
     }
 
+    /// The beginning of the SHA-256 of `message`, big endian: enough to see that two differ.
+    package static func short(_ message: Span<UInt8>) -> UInt64 {
+        Self.sha256(message).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
     /// HMAC-SHA256 (RFC 2104) of `message`.
     package static func hmacSHA256(key: Span<UInt8>, message: Span<UInt8>) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: Self.sha256Bytes) { digest, count in

@@ -59,6 +59,13 @@ package struct RevocationList: Hashable, Sendable {
     /// How many certificates are revoked.
     package var count: Int { self.fingerprints.count + self.entries.count }
 
+    /// A digest of the revoked certificates, which does not depend on their order. O(n).
+    package var digest: UInt64 {
+        let listed = self.fingerprints.map { Digests.short($0.span) }
+        let numbered = self.entries.map { Digests.short((Digests.sha256($0.issuer.span) + $0.serialNumber).span) }
+        return (listed + numbered).reduce(0, &+)
+    }
+
     /// Whether a certificate is revoked. O(1).
     package func contains(_ certificate: PeerCertificate) -> Bool {
         if self.fingerprints.contains(certificate.sha256Fingerprint) { return true }

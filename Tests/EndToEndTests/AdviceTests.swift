@@ -208,6 +208,24 @@ import Testing
                 "1 stream is not whole on every broker.",
             ]
         )
+        let apart = """
+            {"nodes": [{"name": "a", "settingsDigest": "1", "credentialsDigest": "5"}, {"name": "b", "settingsDigest": "2"},
+               {"name": "c", "settingsDigest": "3", "credentialsDigest": "5"}, {"name": "d", "settingsDigest": "2", "credentialsDigest": "4"}],
+             "settingsDigest": "1", "partitions": [{"partition": 3, "state": "running", "snapshotOverdueSeconds": 1200}],
+             "brokers": {"streams": []}}
+            """
+        #expect(
+            try await said(apart) == [
+                "Partition 3 has had no snapshot for 20 min.", "b, d have other settings than a.",
+                "c has other settings than a.", "d has other credentials than a, c.",
+            ]
+        )
+        #expect(
+            try await said(
+                apart.replacing(#""settingsDigest": "1", "partitions""#, with: #""settingsDigest": "9", "partitions""#)
+            )
+            .contains("a has other settings than those in force.")
+        )
         let away = #"{"nodes": [{"name": "a", "state": "member"}], "partitions": []}"#
         #expect(try await said(away) == ["The brokers have not answered lately."])
     }

@@ -13,10 +13,15 @@ import WidgetModel
 /// The alerts about brokers, streams, clocks and standbys, each fired by what it is about.
 @Suite(.enabled(if: Brokers.isThere, "make setup installs nats-server"), .timeLimit(.minutes(60)))
 struct ClusterAlertTests {
-    private static func start(_ brokers: Brokers, partitions: Int, replicas: Int) async throws -> TestGateway {
+    private static func start(
+        _ brokers: Brokers,
+        in folder: String? = nil,
+        partitions: Int,
+        replicas: Int
+    ) async throws -> TestGateway {
         let own = "node: {name: gateway-a, address: \"gateway-a:443\"}"
         let journal = try JetStreamGatewayTests.journal(brokers, replicas: replicas, more: own)
-        return try await TestGateway.start(partitions: partitions, extra: journal)
+        return try await TestGateway.start(in: folder, partitions: partitions, extra: journal)
     }
 
     private static func brokers(_ gateway: TestGateway) async throws -> [String: Any]? {
@@ -57,6 +62,39 @@ struct ClusterAlertTests {
         try brokers.start(number)
         try await prometheus.wait("there is a leader") { !$0.contains("FreshetStreamsLeaderless") }
         await gateway.stop()
+    }
+
+    @Test func `messages that the brokers had stored, and that are gone, fire an alert`() async throws {
+        let brokers = try Brokers()
+        let gateway = try await Self.start(brokers, partitions: 1, replicas: 1)
+        let bearer = try await gateway.providerToken()
+        try await Drilling.register(gateway, 1, bearer: bearer)
+        let prometheus = try await Prometheus.start(watching: gateway)
+        #expect(!prometheus.firing.contains("FreshetMessagesLost"))
+        let (disk, copy) = ("\(brokers.folder)/store-0", "\(brokers.folder)/copy")
+        brokers.kill(0)
+        try FileManager.default.copyItem(atPath: disk, toPath: copy)
+        try brokers.start(0)
+        _ = try await gateway.eventually("a push is accepted that the copy does not have") {
+            try await gateway.push(to: 1, bearer: bearer).status == 200 ? true : nil
+        }
+        func restore() throws {
+            brokers.kill(0)
+            try FileManager.default.removeItem(atPath: disk)
+            try FileManager.default.copyItem(atPath: copy, toPath: disk)
+            try brokers.start(0)
+        }
+        try restore()
+        try await prometheus.waitUntilFiring(["FreshetMessagesLost"]) {
+            _ = try await gateway.push(to: 1, bearer: bearer)
+        }
+        // It has decided entries that are gone, and may have stored outputs of them.
+        await gateway.crash()
+        try restore()
+        let next = try await Self.start(brokers, in: gateway.folder, partitions: 1, replicas: 1)
+        try await Drilling.register(next, 2, bearer: bearer)
+        #expect(try await next.push(to: 2, bearer: bearer).status == 200)
+        await next.stop()
     }
 
     @Test func `a gateway whose clock is wrong from its start stops its partition's time, and fires an alert`()
@@ -112,6 +150,40 @@ struct ClusterAlertTests {
         journal.close()
         await pair.second.stop()
         await pair.first.stop()
+    }
+
+    @Test func `a partition whose owner cannot write snapshots is a trouble at every gateway`() async throws {
+        let brokers = try Brokers()
+        let extra = { try JetStreamGatewayTests.journal(brokers, node: $0) + "\nsnapshots: {interval: 1s}" }
+        let first = try await TestGateway.start(extra: try extra("gateway-a"))
+        let folder = try TestGateway.makeFolder(beside: first.folder)
+        let second = try await TestGateway.start(in: folder, extra: try extra("gateway-b"))
+        let moved = try await first.runVerb(["cluster", "move", "0", "--to", "gateway-a", "--yes"])
+        try #require(moved.status == 0, "\(moved.errors)")
+        // From here on no gateway reads a snapshot.
+        _ = try await second.eventually("it stands by") { try await Self.lag(of: second) == 0 ? true : nil }
+        // Words of NATS's own protocol.
+        let words =
+            "CONNECT {\"user\":\"app\",\"pass\":\"a\",\"verbose\":false}\\r\\n"
+            + "PUB $JS.API.STREAM.DELETE.freshet-test-snap 0\\r\\n\\r\\nPING\\r\\n"
+        let answer = "while read -r line <&3; do [[ $line == PONG* ]] && exit 0; done; exit 1"
+        let port = try #require(brokers.servers.first?.split(separator: ":").last)
+        let told = try await Command.run(
+            "bash",
+            ["-c", "exec 3<>/dev/tcp/127.0.0.1/\(port); printf '\(words)' >&3; \(answer)"]
+        )
+        try #require(told.status == 0, "\(told)")
+        let bearer = try await first.providerToken()
+        try await Drilling.register(first, 1, bearer: bearer)
+        for gateway in [first, second] {
+            _ = try await gateway.eventually("it says so") { () async throws -> Bool? in
+                let status = try await gateway.runVerb(["cluster", "status"])
+                return status.status == 1 && status.output.contains("partition 0: no snapshot for") ? true : nil
+            }
+        }
+        // Their last snapshots would wait for the stream.
+        await second.crash()
+        await first.crash()
     }
 
     /// An owner commits nothing for pushes that match nothing. With its next output, its standby has all of them to apply, and is behind

@@ -323,12 +323,50 @@ struct ClusterGatewayTests {
         }
         _ = try await second.eventually("it says so") { try await firing(second) == 1 ? true : nil }
         #expect(try await firing(first) == 0)
+        try await Self.awaitTrouble("gateway-b has other settings than gateway-a", at: first)
         let reload = try await second.curl("POST", "\(second.opsURL)/v1/config/reload")
         #expect(reload.status == 200, "\(reload.body)")
         _ = try await second.eventually("its own is in force") { try await firing(second) == 0 ? true : nil }
         _ = try await first.eventually("the other one's is not") { try await firing(first) == 1 ? true : nil }
+        try await Self.awaitTrouble("gateway-a has other settings than gateway-b", at: first)
         await second.stop()
         await first.stop()
+    }
+
+    @Test func `a gateway with another key is told apart, until it reads the key of the others`() async throws {
+        let brokers = try Brokers()
+        let first = try await Self.start("gateway-a", brokers)
+        let folder = try TestGateway.makeFolder(beside: first.folder)
+        let other = try TestGateway.makeFolder()
+        try await TestGateway.makeCertificates(in: other)
+        let key = "certs/provider-key.public.pem"
+        func give(_ source: String) throws {
+            try Data(contentsOf: URL(filePath: "\(source)/\(key)")).write(to: URL(filePath: "\(folder)/\(key)"))
+        }
+        try give(other)
+        let second = try await TestGateway.start(
+            in: folder,
+            partitions: Self.partitions,
+            extra: try JetStreamGatewayTests.journal(brokers, node: "gateway-b"),
+            environment: ["FRESHET_TLS_CHECK_INTERVAL": "1s"]
+        )
+        try await Self.awaitTrouble("gateway-b has other credentials than gateway-a", at: first)
+        try give(first.folder)
+        _ = try await first.eventually("they are the same") {
+            try await Self.troubles(at: first).contains("credentials") ? nil : true
+        }
+        await second.stop()
+        await first.stop()
+    }
+
+    private static func troubles(at gateway: TestGateway) async throws -> String {
+        try await gateway.runVerb(["cluster", "status"]).output
+    }
+
+    private static func awaitTrouble(_ trouble: String, at gateway: TestGateway) async throws {
+        _ = try await gateway.eventually(trouble) {
+            try await Self.troubles(at: gateway).contains(trouble) ? true : nil
+        }
     }
 
     @Test func `after a kill -9 of one the other has all, and its books close`() async throws {

@@ -82,6 +82,40 @@ import WidgetModel
         #expect(lines.contains { $0.contains("\u{1B}[31;1munowned\u{1B}[0m") })
     }
 
+    @Test func `nodes that differ from others, and overdue snapshots, are troubles; what is not known is none`() throws
+    {
+        func troubles(_ digests: [(String?, String?)], inForce: String?, overdue: String = "") throws -> [String] {
+            let nodes = digests.enumerated().map { index, digest in
+                let settings = digest.0.map { #", "settingsDigest": "\#($0)""# } ?? ""
+                let credentials = digest.1.map { #", "credentialsDigest": "\#($0)""# } ?? ""
+                return Self.node("gateway-\(index + 1)", "member", settings + credentials)
+            }
+            let text = Self.cluster(nodes, [Self.partition(0, "running"), Self.partition(7, "running", overdue)])
+            let more = inForce.map { #", "settingsDigest": "\#($0)"}"# } ?? "}"
+            return try Self.reading(text.dropLast() + more).troubles.map(\.text)
+        }
+        #expect(try troubles([("a", "x"), (nil, nil), ("a", "x")], inForce: "a") == [])
+        #expect(try troubles([("a", "x"), (nil, nil)], inForce: nil) == [])
+        #expect(
+            try troubles([("b", "y"), ("a", "x"), ("a", "x")], inForce: "b") == [
+                "gateway-2, gateway-3 have other settings than gateway-1; give all one file, then reload one",
+                "gateway-1 has other credentials than gateway-2, gateway-3; give all the same files, then reload each",
+            ]
+        )
+        #expect(
+            try troubles([("a", "x"), ("a", "x")], inForce: "b", overdue: #", "snapshotOverdueSeconds": 2000"#) == [
+                "partition 7: no snapshot for 2,000 s; look at its owner's log",
+                "gateway-1, gateway-2 have other settings than those in force; give all one file, then reload one",
+            ]
+        )
+        #expect(
+            try troubles([("a", "x"), ("b", "x"), ("c", "x")], inForce: nil) == [
+                "gateway-2 has other settings than gateway-1; give all one file, then reload one",
+                "gateway-3 has other settings than gateway-1; give all one file, then reload one",
+            ]
+        )
+    }
+
     private static func mixed(_ partitions: [String], wished: Int? = nil) throws -> JSONValue {
         let newer = Self.node("gateway-4", "member").replacing(#""rules": 1"#, with: #""rules": 2"#)
         let text = Self.cluster([Self.node("gateway-1", "member"), newer], partitions)

@@ -104,10 +104,48 @@ import WidgetModel
             "freshet_cluster_partitions_owned 0", #"freshet_cluster_streams{which="leaderless"} 1"#,
             #"freshet_cluster_streams{which="lagging"} 2"#, "freshet_cluster_brokers 2", "freshet_cluster_standbys 1",
             "freshet_cluster_brokers_unsafe 1",
-            "freshet_cluster_standbys_disagreed_total 0",
+            "freshet_cluster_standbys_disagreed_total 0", "freshet_cluster_messages_lost_total 3",
             #"freshet_cluster_clock_disagreements_total{partition="0"} 0"#,
             #"freshet_cluster_clock_disagreements_total{partition="1"} 7"#,
         ] { #expect(text.contains("\(line)\n"), "\(line)") }
+    }
+
+    private static func report(_ program: String, _ digest: UInt64, overdue: [NodeReport.Overdue] = []) -> NodeReport {
+        NodeReport(program: program, settings: digest, credentials: ~digest, overdue: overdue)
+    }
+
+    @Test func `digests are told of living nodes with the same program, and overdue snapshots by their owners`()
+        async throws
+    {
+        let cluster = Self.cluster()
+        let scene = try await OperatorScene(cluster: cluster)
+        let quiet = try await scene.send("GET", "/v1/cluster").json
+        #expect(quiet["settingsDigest"] == nil && Self.row(quiet, "nodes", 0)?["version"] == nil)
+        #expect(Self.row(quiet, "partitions", 1)?["snapshotOverdueSeconds"] == nil)
+
+        cluster.tell(.reports(Self.report("1.0", 0xAB)))
+        let holding = Beat.Holding(partition: Self.partition, epoch: Epoch(12), standing: .running)
+        // Not of a partition that it does not have.
+        let overdue = (0..<2).map { number in
+            NodeReport.Overdue(partition: PartitionID(number), since: Sports.start - .minutes(number == 1 ? 10 : 90))
+        }
+        let second = Self.report("1.0", 0xCD, overdue: overdue)
+        cluster.hear(Beat(node: Self.node("gateway-2"), phase: .member, holdings: [holding], report: second), at: 4000)
+        cluster.hear(Beat(node: Self.node("gateway-4"), phase: .member, report: Self.report("1.1", 0xAB)), at: 4000)
+        cluster.hear(Beat(node: Self.node("gateway-5"), phase: .member), at: 4000)
+        let json = try await scene.send("GET", "/v1/cluster").json
+        let nodes = [0, 1, 3, 4].map { Self.row(json, "nodes", $0) }
+        #expect(nodes.map { $0?["version"] } == [.string("1.0"), .string("1.0"), .string("1.1"), nil])
+        #expect(
+            nodes.map { $0?["settingsDigest"] } == [.string("00000000000000ab"), .string("00000000000000cd"), nil, nil]
+        )
+        #expect(
+            nodes.map { $0?["credentialsDigest"] } == [
+                .string("ffffffffffffff54"), .string("ffffffffffffff32"), nil, nil,
+            ]
+        )
+        #expect(Self.row(json, "partitions", 0)?["snapshotOverdueSeconds"] == nil)
+        #expect(Self.row(json, "partitions", 1)?["snapshotOverdueSeconds"] == .int(600))
     }
 
     @Test func `orders reach the cluster, and are answered with what it is then; the audit has them`() async throws {

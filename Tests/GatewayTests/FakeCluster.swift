@@ -9,6 +9,7 @@ final class FakeCluster: Cluster {
     private let orders = Mutex<[PlacementWishes.Change]>([])
     let brokers: BrokersView?
     let clockTroubles: [ClockTrouble]
+    let losses = 3
 
     init(brokers: BrokersView? = nil, clockTroubles: [ClockTrouble] = []) {
         self.brokers = brokers
@@ -23,7 +24,10 @@ final class FakeCluster: Cluster {
     var ordered: [PlacementWishes.Change] { self.orders.withLock { $0 } }
 
     func join(_: ClusterNode, limits: PlacementMachine.Limits, follow: @escaping @Sendable (NodeOrder) -> Void) {}
-    func tell(_: NodeNews) {}
+    func tell(_ news: NodeNews) {
+        guard case .reports(let report) = news else { return }
+        self.machine.withLock { $0.reports(report) }
+    }
     func show(_: [UInt8]) {}
     func watch(_: @escaping @Sendable ([UInt8]) -> Void) {}
     func close() {}

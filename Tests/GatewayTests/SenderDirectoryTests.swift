@@ -88,6 +88,57 @@ import WidgetModel
         #expect(try ConfigurationFile.parse(printed).configuration == configuration)
     }
 
+    private static let named = """
+        teams: [{id: T, keys: [{id: K, file: k.pem, topics: [a.b, a.b.c]}, {id: L, file: l.pem}]}]
+        tls: {clientCA: ca.pem}
+        apps: [{bundleID: a.b, team: T, extraTopics: [a.b.c], allowedClientCertificates: [{userID: a.b}]}]
+        ops: {certificates: [{userID: night, scope: write}]}
+        """
+
+    /// The digest of the credentials of a file in which one text is another one.
+    private static func digest(
+        _ keys: [KeyID: ES256PrivateKey],
+        _ old: String = "",
+        _ new: String = "",
+        tokens: [String] = ["0123456789abcdef read day"]
+    ) throws -> UInt64 {
+        let text = old.isEmpty ? Self.named : Self.named.replacing(old, with: new)
+        try #require(old.isEmpty || text != Self.named)
+        var configuration = try ConfigurationFile.parse(text).configuration
+        configuration.operators.tokens = tokens.map { Secret($0) }
+        let senders = try SenderDirectory(configuration) { key throws(TLSError) in
+            guard let known = keys[key.id] else { throw TLSError(.key, "no key \(key.id)") }
+            return known.publicKey
+        }
+        return senders.digest(configuration)
+    }
+
+    @Test func `credentials have a digest by which gateways with others are told apart, and no secret is in it`() throws
+    {
+        let keys = [KeyID("K"): try ES256PrivateKey.generate(), KeyID("L"): try ES256PrivateKey.generate()]
+        let own = try Self.digest(keys)
+        // Other places of the same, another order, and another secret by the same name.
+        #expect(try Self.digest(keys, "k.pem", "other/k.pem") == own)
+        #expect(try Self.digest(keys, "a.b, a.b.c", "a.b.c, a.b") == own)
+        let (first, second) = ("{id: K, file: k.pem, topics: [a.b, a.b.c]}", "{id: L, file: l.pem}")
+        #expect(try Self.digest(keys, "\(first), \(second)", "\(second), \(first)") == own)
+        #expect(try Self.digest(keys, tokens: ["fedcba9876543210 read day"]) == own)
+        var others = keys
+        others[KeyID("L")] = try ES256PrivateKey.generate()
+        let differing = [
+            try Self.digest(others), try Self.digest(keys, ", \(second)", ""),
+            try Self.digest(keys, "a.b, a.b.c", "a.b"),
+            try Self.digest(keys, ", topics: [a.b, a.b.c]"),
+            try Self.digest(keys, "l.pem", "l.pem, reads: true"),
+            try Self.digest(keys, "l.pem", "l.pem, allows: [hosts]"),
+            try Self.digest(keys, "{userID: a.b}", "{userID: a.c}"), try Self.digest(keys, "night", "day"),
+            try Self.digest(keys, "scope: write", "scope: admin"), try Self.digest(keys, tokens: []),
+            try Self.digest(keys, tokens: ["0123456789abcdef write day"]),
+            try Self.digest(keys, "apps:", "clientCertificates: {unnamed: topics}\napps:"),
+        ]
+        #expect(Set(differing + [own]).count == differing.count + 1)
+    }
+
     @Test(arguments: ["", ", reads: false"])
     func `a key that is for nothing is a fault`(entry: String) {
         let fault = #expect(throws: SettingsError.self) {

@@ -78,12 +78,19 @@ import WidgetModel
         async throws
     {
         let (scene, one, other) = try await Self.started()
+        #expect(other.reloading.digests.inForce == nil, "not asked yet")
         #expect(await other.follows())
+        let before = other.reloading.digests
+        #expect(before.inForce == before.own && before.own == one.reloading.digests.own)
         one.file.change("typical: 20", "typical: 25")
         _ = try await one.reloading.reload()
         #expect(try await Self.typical(scene) == [25, 25])
         #expect(await one.follows())
         #expect(await !other.follows())
+        #expect(other.reloading.digests.own == before.own && one.reloading.digests.own != before.own)
+        #expect(
+            [one, other].map(\.reloading.digests.inForce) == [one.reloading.digests.own, one.reloading.digests.own]
+        )
         other.file.change("typical: 20", "typical: 25")
         #expect(await !other.follows())
         #expect(try await other.reloading.reload().faults == [])

@@ -3,11 +3,13 @@ import BrokerSupport
 import Clustering
 import Dispatch
 import JournalContract
-import JournalJetStream
+import JournalStreams
 import Journaling
 import Synchronization
 import Testing
 import WidgetModel
+
+@testable import JournalJetStream
 
 /// Nodes that share a log on real brokers.
 @Suite(.enabled(if: Brokers.isThere, "make setup installs nats-server"), .serialized)
@@ -61,6 +63,31 @@ struct ClusterTests {
         #expect(cluster.clockTroubles.map(\.partition) == [PartitionID(1)])
         #expect(cluster.clockTroubles[0].writtenAt - cluster.clockTroubles[0].storedAt > .minutes(5))
         #expect(cluster.clockTroubles[0].isPresent(at: .now))
+    }
+
+    @Test func `a beat has its node's report, and one of an earlier program has none`() throws {
+        let node = ClusterNode(
+            name: Self.name(1),
+            incarnation: Incarnation(startedAt: .epoch, number: 7),
+            address: "a:1",
+            rules: 1
+        )
+        let overdue = NodeReport.Overdue(partition: PartitionID(3), since: Instant(milliseconds: 5))
+        let report = NodeReport(program: "1.0", settings: 1, credentials: .max, overdue: [overdue])
+        for told in [report, nil] {
+            let beat = Beat(node: node, phase: .member, report: told)
+            let bytes = BeatMessage.bytes(beat, "log", in: "s")
+            #expect(try BeatMessage.beat(bytes, "log", in: "s") == beat)
+        }
+        let bytes = BeatMessage.bytes(Beat(node: node, phase: .member), "log", in: "s")
+        let start = try MessageFormat.reader(of: bytes, .beat, "log", in: "s").offset
+        // Empty lists and members that are not there have a byte each, and before them is the checksum.
+        for missing in 1...4 {
+            let older = MessageFormat.message(.beat, "log", in: "s") { writer in
+                for byte in bytes[start..<(bytes.count - 4 - missing)] { writer.write(byte: byte) }
+            }
+            #expect(try BeatMessage.beat(older, "log", in: "s") == Beat(node: node, phase: .member))
+        }
     }
 
     @Test func `three nodes share the partitions; one dies, one stops for a while, one leaves`() throws {

@@ -67,6 +67,11 @@ import Testing
             authorities: [.text(authority.certificatePEM + other.certificatePEM)]
         )
         #expect(foreign.count == 1)
+        #expect(Set([list.digest, foreign.digest, RevocationList().digest]).count == 3)
+        let renewed = try self.list(authority, revoking: [also, revoked], days: 2)
+        #expect(
+            try RevocationList(.text(renewed), authorities: [.text(authority.certificatePEM)]).digest == list.digest
+        )
         #expect(try !foreign.contains(self.peer(revoked, of: authority)))
     }
 

@@ -159,6 +159,17 @@ export function healthText(health) {
 const targetsInTrouble = (places, providers) => [...(places?.upstreams ?? []), ...(places?.webhooks ?? []), ...(places?.receipts ?? []), ...(providers ?? [])]
   .filter((one) => one.health?.state === "inTrouble");
 
+/// The nodes that differ from others in a digest, `{ text, rest }` each: who they are, and from whom they differ. `reference` is the digest to
+/// have; undefined for that of most nodes. An unknown digest is no difference.
+function apart(nodes, digest, reference) {
+  const names = new Map();
+  for (const node of nodes) if (node[digest] !== undefined) names.set(node[digest], [...(names.get(node[digest]) ?? []), node.name]);
+  const groups = [...names].sort(([, one], [, other]) => other.length - one.length || (one[0] < other[0] ? -1 : 1));
+  const wanted = reference ?? groups[0]?.[0];
+  const rest = (names.get(wanted) ?? []).join(", ");
+  return groups.filter(([value]) => value !== wanted).map(([, own]) => ({ text: `${own.join(", ")} ${own.length === 1 ? "has" : "have"}`, rest }));
+}
+
 /// The faults of the nodes that share a log, worst first: `{ level, text, act }`.
 export function clusterTroubles(cluster) {
   const found = [];
@@ -168,8 +179,8 @@ export function clusterTroubles(cluster) {
   if (unowned.length) found.push({ level: "bad", text: `${which(unowned)} ${unowned.length === 1 ? "has" : "have"} no owner.`, act: "Another node takes such a partition within seconds. If none does, see whether the brokers answer, and start a node." });
   const failed = partitions("failed");
   if (failed.length) found.push({ level: "bad", text: `${which(failed)} cannot go on.`, act: "Read the critical line in the log of the owner, then restart it." });
-  const apart = (cluster?.partitions ?? []).filter((one) => one.clockDisagrees).map((one) => one.partition);
-  if (apart.length) found.push({ level: "bad", text: `${which(apart)}: a broker's clock and a node's are more than 5 minutes apart.`, act: "Until you set them right, the time of these partitions stands still, and no timer fires." });
+  const clocks = (cluster?.partitions ?? []).filter((one) => one.clockDisagrees).map((one) => one.partition);
+  if (clocks.length) found.push({ level: "bad", text: `${which(clocks)}: a broker's clock and a node's are more than 5 minutes apart.`, act: "Until you set them right, the time of these partitions stands still, and no timer fires." });
   for (const node of cluster?.nodes ?? []) {
     if (node.state !== "missing") continue;
     found.push({ level: "bad", text: `The node ${node.name} was not heard for ${duration(Math.max(1, node.silentSeconds) * 1000)}.`, act: "Start it again. If it is gone for good, drain it." });
@@ -182,6 +193,16 @@ export function clusterTroubles(cluster) {
   const streams = cluster.brokers?.streams ?? [];
   const leaderless = streams.filter((one) => one.leader === undefined).length;
   if (leaderless) found.push({ level: "bad", text: `${counted(leaderless, "stream has", "streams have")} no leader.`, act: "Brokers choose one within seconds. If they do not, see whether most of them run." });
+  for (const one of cluster.partitions) {
+    if (one.snapshotOverdueSeconds === undefined) continue;
+    found.push({ level: "warn", text: `Partition ${one.partition} has had no snapshot for ${duration(one.snapshotOverdueSeconds * 1000)}.`, act: "Read why in the log of its owner. Until there is one, the log grows, and a takeover without a standby replays it." });
+  }
+  for (const { text, rest } of apart(cluster.nodes, "settingsDigest", cluster.settingsDigest)) {
+    found.push({ level: "warn", text: `${text} other settings than ${rest || "those in force"}.`, act: "Give all gateways one configuration file, then run freshet reload on one of them." });
+  }
+  for (const { text, rest } of apart(cluster.nodes, "credentialsDigest")) {
+    found.push({ level: "warn", text: `${text} other credentials than ${rest}.`, act: "Give all gateways the same keys, operators and certificates, then run freshet reload on each of them." });
+  }
   const lagging = streams.filter((one) => one.leader !== undefined && one.current < one.replicas).length;
   if (lagging) found.push({ level: "warn", text: `${counted(lagging, "stream is", "streams are")} not whole on every broker.`, act: "A broker is away or catches up. Until it is back, the loss of one more broker can stop the log." });
   return found;
@@ -229,7 +250,7 @@ export function advice({ stats, senders, budget, providers, places, cluster, sam
     add("warn", `The disk fills up: ${room}.${gone}`, "Keep less history (snapshots.history), or give the data directory more space (storage.maxBytes, a larger disk).", view.system);
   }
   const overdue = stats.snapshots?.overdue ?? [];
-  if (overdue.length) add("warn", `${counted(overdue.length, "partition has", "partitions have")} had no snapshot since ${moment(overdue[0].since)}.`, "Read why in the log. Until there is one, the log grows, and a start or a takeover replays it.", view.system);
+  if (overdue.length && !cluster?.nodes?.length) add("warn", `${counted(overdue.length, "partition has", "partitions have")} had no snapshot since ${moment(overdue[0].since)}.`, "Read why in the log. Until there is one, the log grows, and a start or a takeover replays it.", view.system);
   const memory = stats.memory;
   const taken = memory && `${bytes(memory.usedBytes)} of ${bytes(memory.limitBytes)} are used, most of the registry by ${memory.teams[0]?.team ?? "no team"}`;
   if (memory?.level === "full") {

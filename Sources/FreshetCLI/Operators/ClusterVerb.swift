@@ -173,6 +173,14 @@ struct ClusterReading {
             let which = numbers.count == 1 ? "partition" : "partitions"
             found.append(Cell("\(which) \(numbers.joined(separator: ", ")): \(words)", .bad))
         }
+        for partition in self.partitions {
+            guard let age = partition.at("snapshotOverdueSeconds")?.whole else { continue }
+            let which = "partition \(partition["partition"]?.words ?? "–")"
+            found.append(
+                Cell("\(which): no snapshot for \(NumberText.grouped(age)) s; look at its owner's log", .warning)
+            )
+        }
+        found += self.differences.map { Cell($0, .warning) }
         found += ClusterRules(self.json).strandedLines.map { Cell($0, .bad) }
         if !self.nodes.isEmpty, self.json.at("brokers") == nil {
             found.append(Cell("the brokers have not answered lately", .bad))
@@ -193,6 +201,36 @@ struct ClusterReading {
             )
         }
         return found
+    }
+
+    /// The nodes that have other settings or credentials than most, with the advice for an operator. What is not known is no difference.
+    private var differences: [String] {
+        let inForce = self.json.at("settingsDigest")?.text
+        let settings = self.nodes(apartBy: "settingsDigest", inForce).map { names, rest in
+            let others = rest.isEmpty ? "those in force" : rest
+            return "\(names) other settings than \(others); give all one file, then reload one"
+        }
+        let credentials = self.nodes(apartBy: "credentialsDigest", nil).map { names, rest in
+            "\(names) other credentials than \(rest); give all the same files, then reload each"
+        }
+        return settings + credentials
+    }
+
+    /// The nodes that differ in a digest, and those that they differ from.
+    ///
+    /// - Parameter reference: The digest to have; nil for that of most nodes.
+    private func nodes(apartBy digest: String, _ reference: String?) -> [(names: String, rest: String)] {
+        var names: [String: [String]] = [:]
+        for node in self.nodes {
+            guard let text = node.at(digest)?.text else { continue }
+            names[text, default: []].append(node["name"]?.words ?? "–")
+        }
+        let groups = names.sorted { ($1.value.count, $0.value[0]) < ($0.value.count, $1.value[0]) }
+        guard let reference = reference ?? groups.first?.key else { return [] }
+        let rest = names[reference]?.joined(separator: ", ") ?? ""
+        return groups.filter { $0.key != reference }.map { group in
+            ("\(group.value.joined(separator: ", ")) \(group.value.count == 1 ? "has" : "have")", rest)
+        }
     }
 
     /// For people.

@@ -49,6 +49,7 @@ extension OperatorRoutes {
         return [
             ("asOf", .instant(now)),
             ("node", .string(view.own.name.rawValue)),
+            ("settingsDigest", self.settings.reloading?.digests.inForce.map { .string(Base16.text(of: $0)) }),
             ("nodes", .array(view.nodes.map { Self.node($0, in: view, now: now) })),
             (
                 "partitions",
@@ -56,7 +57,7 @@ extension OperatorRoutes {
                     view.partitions.map { seen in
                         let newest = snapshots.first { $0.partition == seen.partition }
                         let clock = clocks.first { $0.partition == seen.partition }
-                        return Self.partition(seen, newest, clock, now: now)
+                        return Self.partition(seen, newest, clock, in: view, now: now)
                     }
                 )
             ),
@@ -75,11 +76,16 @@ extension OperatorRoutes {
 
     private static func node(_ seen: ClusterView.Node, in view: ClusterView, now: Instant) -> JSONValue {
         let state = seen.isMissing ? "missing" : !seen.isAlive ? "ended" : "\(seen.phase)"
+        // Another version of the program may make its digests of something else.
+        let comparable = seen.isAlive && seen.report?.program == view.ownReport?.program ? seen.report : nil
         return JSONValue.object(of: [
             ("name", .string(seen.node.name.rawValue)),
             ("address", .string(seen.node.address)),
             ("startedAt", .instant(seen.node.incarnation.startedAt)),
             ("rules", .count(Int(seen.node.rules))),
+            ("version", seen.report.map { .string($0.program) }),
+            ("settingsDigest", comparable.map { .string(Base16.text(of: $0.settings)) }),
+            ("credentialsDigest", comparable.map { .string(Base16.text(of: $0.credentials)) }),
             ("state", .string(state)),
             ("drained", .bool(seen.isDrained)),
             ("partitions", .count(view.partitions.count { $0.owner == seen.node })),
@@ -92,6 +98,7 @@ extension OperatorRoutes {
         _ seen: ClusterView.Partition,
         _ snapshot: SnapshotID?,
         _ clock: ClockTrouble?,
+        in view: ClusterView,
         now: Instant
     ) -> JSONValue {
         JSONValue.object(of: [
@@ -107,6 +114,10 @@ extension OperatorRoutes {
             ("wished", seen.wished.map { .string($0.rawValue) }),
             ("rules", seen.rules.map { .count(Int($0)) }),
             ("snapshotAgeSeconds", snapshot.map { .int(max(.zero, now - $0.logTime).milliseconds / 1000) }),
+            (
+                "snapshotOverdueSeconds",
+                view.overdueSince(seen).map { .int(max(.zero, now - $0).milliseconds / 1000) }
+            ),
             ("clockDisagrees", .bool(clock?.isPresent(at: .now) ?? false)),
         ])
     }
@@ -190,6 +201,12 @@ extension OperatorRoutes {
             .counter,
             "Beats of other nodes that did not arrive.",
             view.counts.beatsMissed
+        )
+        text.add(
+            "freshet_cluster_messages_lost_total",
+            .counter,
+            "How often a message of this node was gone that the brokers had stored.",
+            cluster.losses
         )
         Self.addClocks(of: view, cluster.clockTroubles, &text)
         Self.addStandbys(of: view, &text)

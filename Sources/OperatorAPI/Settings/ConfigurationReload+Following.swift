@@ -26,7 +26,7 @@ extension ConfigurationReload {
             self.take(inForce.amendments)
             self.endTurn()
         }
-        self.note(isDecidedBy: inForce.settings == self.ownEngineSettings.value)
+        self.note(inForce.settings)
     }
 
     private func take(_ amendments: [StandingAmendment]) {
@@ -44,9 +44,11 @@ extension ConfigurationReload {
         }
     }
 
-    private func note(isDecidedBy isOwn: Bool) {
+    private func note(_ inForce: EngineSettings?) {
+        let isOwn = inForce == self.ownEngineSettings.value
+        let digest = isOwn ? self.digests.own : inForce?.digest
         let isNews = self.state.withLock { state in
-            defer { state.isDecidedBy = isOwn }
+            defer { (state.isDecidedBy, state.digestInForce) = (isOwn, digest) }
             return state.isDecidedBy != isOwn
         }
         guard isNews else { return }

@@ -6,6 +6,7 @@ package import Partitions
 package import Serving
 package import Settings
 import Synchronization
+import TLS
 package import WidgetModel
 
 /// Reads the configuration again on request, and refuses it whole if it has any fault.
@@ -42,12 +43,15 @@ package final class ConfigurationReload: Sendable {
         var amendments: [StandingAmendment]?
         /// Whether partitions decide by this gateway's settings: others that share the log may have others.
         var isDecidedBy = true
+        /// A digest of the settings that partitions decide by; nil before they were asked for, and while there are none.
+        var digestInForce: UInt64?
     }
 
     let state: Mutex<State>
     package let settings: LiveSettings
     /// The settings that partitions decide by, if they decide by the configuration in force here.
     let ownEngineSettings: Shared<EngineSettings>
+    private let ownDigest: Shared<UInt64>
     private let source: (@Sendable () throws -> GatewayConfiguration)?
     let checkFiles: @Sendable (GatewayConfiguration) throws -> Void
     let log: CommandLog
@@ -74,8 +78,12 @@ package final class ConfigurationReload: Sendable {
         self.state = Mutex(State(report: Report(at: clock.now()), file: settings.inForce))
         self.settings = settings
         let own = Shared(EngineSettings(settings.inForce))
-        settings.follow({ EngineSettings($0) }, { own.set($0) })
-        self.ownEngineSettings = own
+        let digest = Shared(own.value.digest)
+        settings.follow({ EngineSettings($0) }) { changed in
+            own.set(changed)
+            digest.set(changed.digest)
+        }
+        (self.ownEngineSettings, self.ownDigest) = (own, digest)
         self.source = source
         self.checkFiles = checkFiles
         self.log = log
@@ -89,6 +97,11 @@ package final class ConfigurationReload: Sendable {
     package var report: Report { self.state.withLock { $0.report } }
     /// Whether partitions decide by this gateway's settings; false where gateways that share the log have different ones.
     package var isDecidedBy: Bool { self.state.withLock { $0.isDecidedBy } }
+    /// Digests of the settings that partitions would decide by, by the configuration in force here, and of those that they decide by, if
+    /// that is known.
+    package var digests: (own: UInt64, inForce: UInt64?) {
+        (self.ownDigest.value, self.state.withLock { $0.digestInForce })
+    }
     /// The file's configuration, without the operators' changes by requests.
     package var file: GatewayConfiguration { self.state.withLock { $0.file } }
 
@@ -275,6 +288,11 @@ package final class ConfigurationReload: Sendable {
     static func differing(_ old: [String: JSONValue], _ new: [String: JSONValue]) -> [String] {
         Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }.sorted()
     }
+}
+
+extension EngineSettings {
+    /// To compare those of two gateways with the same program.
+    var digest: UInt64 { Digests.short(self.encoded.span) }
 }
 
 extension GatewayConfiguration {

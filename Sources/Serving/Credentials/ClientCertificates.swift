@@ -54,6 +54,9 @@ package final class ClientCertificates: Sendable {
         self.state.withLock { $0.table.revocations }.contains(certificate)
     }
 
+    /// A digest of the present revocations.
+    var revocationDigest: UInt64 { self.state.withLock { $0.table.revocations }.digest }
+
     /// The present revocations.
     package var revocations: Revocations {
         self.state.withLock { state in

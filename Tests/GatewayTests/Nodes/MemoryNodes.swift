@@ -68,6 +68,7 @@ final class MemoryNodes: Sendable {
         var isCutOff: Bool { self.nodes.isCutOff(self.node) }
         var brokers: BrokersView? { nil }
         var clockTroubles: [ClockTrouble] { [] }
+        var losses: Int { 0 }
         func change(_ change: PlacementWishes.Change) {}
         func show(_ drawing: [UInt8]) {}
         func watch(_ take: @escaping @Sendable ([UInt8]) -> Void) {}
