@@ -98,7 +98,7 @@ struct LogMoveTests {
     }
 
     /// The state of every partition: its newest entry, and its state's digest.
-    private static func states(_ log: any EndedLog) throws -> [String] {
+    private static func states(_ log: any SourceLog) throws -> [String] {
         try all.map { partition in
             let id = try #require(try log.snapshots(partition).first)
             let engine = try SnapshotStart(log).engine(id, among: partitions)
@@ -111,7 +111,7 @@ struct LogMoveTests {
     }
 
     /// The reloads among a log's outputs.
-    private static func reloads(_ log: any EndedLog) throws -> [ReloadEffect] {
+    private static func reloads(_ log: any SourceLog) throws -> [ReloadEffect] {
         try all.flatMap { try log.newestOutputs($0, max: 1000) }.flatMap { output in
             var reader = ByteReader(output.record.effects)
             let effects = try reader.readEach { (reader) throws(ByteFault) in try Effect(from: &reader) }
@@ -121,7 +121,7 @@ struct LogMoveTests {
 
     /// Has a directory go on with the entries that a log has behind it, at the same times, and comes to the same states by the same
     /// decisions.
-    private static func expectSame(_ directory: String, goingOnAs log: any EndedLog) async throws {
+    private static func expectSame(_ directory: String, goingOnAs log: any SourceLog) async throws {
         let time = Shared(Instant.epoch)
         let tails = try all.map { try LogDirectory(path: directory).tail($0) }
         let journal = try open(directory) { time.value }

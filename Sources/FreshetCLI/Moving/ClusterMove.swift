@@ -112,7 +112,7 @@ struct ClusterMove {
         }
     }
 
-    private func move(_ log: any EndedLog, to successor: (any LogSuccessor)?) throws -> [LogMove.Part] {
+    private func move(_ log: any SourceLog, to successor: (any LogSuccessor)?) throws -> [LogMove.Part] {
         let parts = try LogMove(of: log).run(to: successor) { partition, bytes in
             self.progress("partition \(partition) of \(log.format.partitions): \(bytes) bytes", false)
         }

@@ -55,10 +55,10 @@ package struct LogMove {
     /// Fewer go over where they are large.
     static let outputBytesMax = 4_194_304
 
-    private let log: any EndedLog
+    private let log: any SourceLog
 
     /// - Parameter log: Has to be the caller's alone.
-    package init(of log: any EndedLog) { self.log = log }
+    package init(of log: any SourceLog) { self.log = log }
 
     /// Moves it, but for ``LogSuccessor/finish()``; or reads and proves all that would be moved.
     ///
