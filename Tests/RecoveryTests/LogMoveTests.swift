@@ -216,6 +216,35 @@ struct LogMoveTests {
         #expect(fault?.description.hasSuffix("run freshet settle for its data directory first") == true)
     }
 
+    @Test func `a copy that is made while the log goes on is decided as the log is, and can be moved then`()
+        async throws
+    {
+        let brokers = try Brokers()
+        let (configuration, path) = (try Self.configuration(brokers), "\(brokers.folder)/copy")
+        let journal = try JetStreamJournal(configuration: configuration) { LogClock.wallTime() }
+        try Self.append(try Self.settings(), to: journal)
+        for number in 0..<Self.hosts { try Self.append(Self.registration(number), for: Self.host(number), to: journal) }
+        try Self.appendTraffic(1, to: journal, acknowledging: [])
+        try journal.waitUntilPlaced()
+        try await Self.settle(journal)
+        // What comes now is decided by none yet.
+        let open = try JetStreamJournal(configuration: configuration) { LogClock.wallTime() }
+        let log = try JetStreamHistory(configuration)
+        try Self.appendTraffic(200, to: open, acknowledging: Array(try Self.reloads(log).suffix(4)))
+        let directory = DirectorySuccessor(path: path)
+        try LogCopy(of: log, to: directory).run()
+        try directory.finish()
+        #expect(LogSurvey(of: path).faults == [])
+        let copy = try LogDirectory(path: path)
+        #expect(try copy.cut() == log.cut())
+        #expect(throws: LogMove.Fault.self) { try LogMove(of: copy).run(to: nil) }
+        open.close()
+        try await Self.goOn(configuration, 400, [])
+        try await Self.expectSame(path, goingOnAs: JetStreamHistory(configuration))
+        #expect(LogSurvey(of: path).faults == [])
+        #expect(try LogMove(of: LogDirectory(path: path)).run(to: nil).map(\.hosts).reduce(0, +) == Self.hosts)
+    }
+
     private static func configuration(_ brokers: Brokers) throws -> JetStreamJournal.Configuration {
         let files = try brokers.passwordFiles()
         let access = BrokerAccess(
