@@ -40,7 +40,7 @@ package struct LogMove {
         package var description: String {
             switch self {
             case .unsettled(let partition):
-                "partition \(partition) has entries that its newest snapshot does not hold, since its gateway was killed; "
+                "partition \(partition) has entries that its newest snapshot does not hold: its gateway was killed, or it is a backup; "
                     + "run freshet settle for its data directory first"
             case .otherRules(let standing):
                 "other decision rules: \(standing); run freshet upgrade for its data directory first"
