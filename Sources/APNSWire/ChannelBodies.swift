@@ -96,7 +96,7 @@ private enum ChannelBody {
         _ reader: JSONReader
     ) throws(RejectionAnswer) -> [JSONValue.Member] {
         let value: JSONValue
-        do throws(JSONFault) {
+        do throws(JSONError) {
             value = try reader.parse(body, limits: JSONLimits(depthMax: PushPayload.depthMax))
         } catch {
             let place = error.offset.map { " at byte \($0)" } ?? ""
@@ -109,7 +109,7 @@ private enum ChannelBody {
     }
 
     static func own(_ value: JSONValue) throws(RejectionAnswer) -> PushPayload {
-        do throws(PayloadFault) {
+        do throws(PayloadError) {
             return try PushPayload(own: value)
         } catch {
             throw RejectionAnswer(.badRequestParams, detail: error.description)

@@ -23,28 +23,28 @@ package struct CompactToken: Hashable, Sendable {
     package static func parse(
         _ text: Span<UInt8>,
         reader: JSONReader
-    ) throws(TokenFault) -> CompactToken {
+    ) throws(TokenError) -> CompactToken {
         guard text.count <= Self.bytesMax else {
-            throw TokenFault("the token has \(text.count) bytes, more than \(Self.bytesMax)")
+            throw TokenError("the token has \(text.count) bytes, more than \(Self.bytesMax)")
         }
         guard let first = Self.fullStop(in: text, from: 0), let second = Self.fullStop(in: text, from: first + 1)
-        else { throw TokenFault("the token does not have three parts") }
+        else { throw TokenError("the token does not have three parts") }
         let end = Self.fullStop(in: text, from: second + 1) ?? text.count
-        guard end == text.count else { throw TokenFault("the token does not have three parts") }
+        guard end == text.count else { throw TokenError("the token does not have three parts") }
         let header = try Self.json(text.extracting(0..<first), "header", reader)
         guard header["alg"] == .string("ES256") else {
-            throw TokenFault("the header's alg is not ES256")
+            throw TokenError("the header's alg is not ES256")
         }
         guard header["crit"] == nil else {
-            throw TokenFault("the header has crit, which is not supported")
+            throw TokenError("the header has crit, which is not supported")
         }
         let keyID = try Self.id("kid", of: header)
         let claims = try Self.json(text.extracting((first + 1)..<second), "claims", reader)
         guard let bytes = Base64.decode(text.extracting((second + 1)..<end)) else {
-            throw TokenFault("the signature is not base64")
+            throw TokenError("the signature is not base64")
         }
         guard let signature = EllipticSignature.raw(bytes) else {
-            throw TokenFault("the signature is neither 64 bytes nor DER")
+            throw TokenError("the signature is neither 64 bytes nor DER")
         }
         var signingInput: [UInt8] = []
         signingInput.reserveCapacity(second)
@@ -65,26 +65,26 @@ package struct CompactToken: Hashable, Sendable {
         _ part: Span<UInt8>,
         _ name: String,
         _ reader: JSONReader
-    ) throws(TokenFault) -> JSONValue {
-        guard let text = Base64.decode(part) else { throw TokenFault("the \(name) part is not base64") }
+    ) throws(TokenError) -> JSONValue {
+        guard let text = Base64.decode(part) else { throw TokenError("the \(name) part is not base64") }
         let value: JSONValue
-        do throws(JSONFault) {
+        do throws(JSONError) {
             value = try reader.parse(
                 text,
                 limits: JSONLimits(bytesMax: Self.bytesMax, depthMax: Self.depthMax)
             )
         } catch {
-            throw TokenFault("the \(name) part is not JSON: \(error)")
+            throw TokenError("the \(name) part is not JSON: \(error)")
         }
-        guard case .object = value else { throw TokenFault("the \(name) part is \(value.typeName), not an object") }
+        guard case .object = value else { throw TokenError("the \(name) part is \(value.typeName), not an object") }
         return value
     }
 
     /// A member that must be a short, non-empty string.
-    static func id(_ name: String, of object: JSONValue) throws(TokenFault) -> String {
-        guard case .string(let id) = object[name] else { throw TokenFault("\(name) is missing or not a string") }
+    static func id(_ name: String, of object: JSONValue) throws(TokenError) -> String {
+        guard case .string(let id) = object[name] else { throw TokenError("\(name) is missing or not a string") }
         guard (1...Self.idBytesMax).contains(id.utf8.count) else {
-            throw TokenFault("\(name) has \(id.utf8.count) bytes, not 1 to \(Self.idBytesMax)")
+            throw TokenError("\(name) has \(id.utf8.count) bytes, not 1 to \(Self.idBytesMax)")
         }
         return id
     }
@@ -95,17 +95,17 @@ package struct CompactToken: Hashable, Sendable {
     static func instant(
         _ name: String,
         of object: JSONValue
-    ) throws(TokenFault) -> Instant {
+    ) throws(TokenError) -> Instant {
         let instant: Instant?
         switch object[name] {
         case .int(let seconds): instant = Instant(seconds: seconds)
         case .double(let seconds): instant = Self.instant(seconds)
         case .string(let text): instant = Decimal.parse(text.utf8.span).map { Instant(seconds: $0) }
-        case nil: throw TokenFault("\(name) is missing")
+        case nil: throw TokenError("\(name) is missing")
         default: instant = nil
         }
         guard let instant, (Instant.epoch...Self.latest).contains(instant) else {
-            throw TokenFault("\(name) is not a time in UNIX seconds")
+            throw TokenError("\(name) is not a time in UNIX seconds")
         }
         return instant
     }
@@ -146,7 +146,7 @@ package struct CompactToken: Hashable, Sendable {
 }
 
 /// The fault of a token, for the log; never quotes the token.
-package struct TokenFault: Error, Hashable, Sendable, CustomStringConvertible {
+package struct TokenError: Error, Hashable, Sendable, CustomStringConvertible {
     package let sentence: String
     package init(_ sentence: String) { self.sentence = sentence }
     package var description: String { self.sentence }

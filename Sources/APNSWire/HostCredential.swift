@@ -18,30 +18,30 @@ package struct HostCredential: Hashable, Sendable {
     package let signingInput: [UInt8]
 
     /// Reads the value of an `authorization` header: `bearer` in any case and the token.
-    package static func parse(authorization: Span<UInt8>, reader: JSONReader) throws(TokenFault) -> HostCredential {
+    package static func parse(authorization: Span<UInt8>, reader: JSONReader) throws(TokenError) -> HostCredential {
         let range: Range<Int>
-        do throws(ProviderTokenFault) {
+        do throws(ProviderTokenError) {
             range = try ProviderToken.tokenRange(in: authorization)
         } catch {
-            throw TokenFault(error.sentence)
+            throw TokenError(error.sentence)
         }
         return try Self.parse(token: authorization.extracting(range), reader: reader)
     }
 
     /// Reads a bare token.
-    package static func parse(token: Span<UInt8>, reader: JSONReader) throws(TokenFault) -> HostCredential {
+    package static func parse(token: Span<UInt8>, reader: JSONReader) throws(TokenError) -> HostCredential {
         let token = try CompactToken.parse(token, reader: reader)
-        guard Self.isAudience(token.claims["aud"]) else { throw TokenFault("aud is not \(Self.audience)") }
+        guard Self.isAudience(token.claims["aud"]) else { throw TokenError("aud is not \(Self.audience)") }
         guard case .string(let app) = token.claims["app"], !app.isEmpty, app.utf8.count <= PushRoute.bundleBytesMax
-        else { throw TokenFault("app is not a bundle id") }
+        else { throw TokenError("app is not a bundle id") }
         guard case .string(let hex) = token.claims["sub"], hex.utf8.count <= Self.tokenDigitsMax,
             let pushToken = DeviceToken(hex: hex)
-        else { throw TokenFault("sub is not a push token in hex") }
+        else { throw TokenError("sub is not a push token in hex") }
         let host: HostID?
         switch token.claims["host"] {
         case nil: host = nil
         case .string(let id) where (1...Self.hostBytesMax).contains(id.utf8.count): host = HostID(id)
-        default: throw TokenFault("host is not a host id of 1 to \(Self.hostBytesMax) bytes")
+        default: throw TokenError("host is not a host id of 1 to \(Self.hostBytesMax) bytes")
         }
         return HostCredential(
             keyID: token.keyID,
@@ -128,15 +128,15 @@ package struct HostCredentialRules: Hashable, Sendable {
     }
 
     /// Refuses claims that have run out, begin later or last too long. Ask on every use.
-    package func check(_ claims: HostCredentialClaims, now: Instant) throws(TokenFault) {
-        guard claims.issuedAt < claims.expiresAt else { throw TokenFault("exp is not after iat") }
+    package func check(_ claims: HostCredentialClaims, now: Instant) throws(TokenError) {
+        guard claims.issuedAt < claims.expiresAt else { throw TokenError("exp is not after iat") }
         guard claims.expiresAt - claims.issuedAt <= self.lifetimeMax else {
-            throw TokenFault("the credential is valid for longer than allowed")
+            throw TokenError("the credential is valid for longer than allowed")
         }
-        guard claims.issuedAt - now <= self.skewMax else { throw TokenFault("iat is in the future") }
+        guard claims.issuedAt - now <= self.skewMax else { throw TokenError("iat is in the future") }
         guard claims.notBefore.map({ $0 - now <= self.skewMax }) ?? true else {
-            throw TokenFault("nbf is in the future")
+            throw TokenError("nbf is in the future")
         }
-        guard now - claims.expiresAt < self.skewMax else { throw TokenFault("the credential has expired") }
+        guard now - claims.expiresAt < self.skewMax else { throw TokenError("the credential has expired") }
     }
 }

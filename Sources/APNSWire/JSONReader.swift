@@ -29,14 +29,14 @@ package final class JSONReader {
     }
 
     /// The value that a text spells. O(bytes), but for objects with many members O(members) on average.
-    package func parse(_ text: [UInt8], limits: JSONLimits = JSONLimits()) throws(JSONFault) -> JSONValue {
+    package func parse(_ text: [UInt8], limits: JSONLimits = JSONLimits()) throws(JSONError) -> JSONValue {
         try self.parse(text.span, limits: limits)
     }
 
     /// The value that a text spells. O(bytes), but for objects with many members O(members) on average.
-    package func parse(_ text: Span<UInt8>, limits: JSONLimits = JSONLimits()) throws(JSONFault) -> JSONValue {
+    package func parse(_ text: Span<UInt8>, limits: JSONLimits = JSONLimits()) throws(JSONError) -> JSONValue {
         guard text.count <= limits.bytesMax else {
-            throw JSONFault(.tooLarge, "the text has \(text.count) bytes, more than \(limits.bytesMax)")
+            throw JSONError(.tooLarge, "the text has \(text.count) bytes, more than \(limits.bytesMax)")
         }
         var place = 0
         // Sound: the parser copies the bytes before it returns.
@@ -44,12 +44,12 @@ package final class JSONReader {
             unsafe freshet_json_parse(self.parser, buffer.baseAddress, buffer.count, &place)
         }
         if status != FRESHET_JSON_OK {
-            throw JSONFault(status, at: (0...text.count).contains(place) ? place : nil, depthMax: limits.depthMax)
+            throw JSONError(status, at: (0...text.count).contains(place) ? place : nil, depthMax: limits.depthMax)
         }
         // Sound: both point into buffers of the parser that stay as they are until the next parse; this object is
         // not Sendable and the walk below does not parse.
         guard let tape = unsafe freshet_json_tape(self.parser), let strings = unsafe freshet_json_strings(self.parser)
-        else { throw JSONFault(.outOfMemory, "the JSON parser kept no result") }
+        else { throw JSONError(.outOfMemory, "the JSON parser kept no result") }
         var walk = unsafe TapeWalk(tape: tape, strings: strings, limits: limits)
         return try walk.value(depth: 0)
     }
@@ -73,7 +73,7 @@ package final class JSONReader {
             self.refusesRepeatedMembers = limits.refusesRepeatedMembers
         }
 
-        mutating func value(depth: Int) throws(JSONFault) -> JSONValue {
+        mutating func value(depth: Int) throws(JSONError) -> JSONValue {
             let word = self.next()
             switch UInt8(truncatingIfNeeded: word >> 56) {
             case UInt8(ascii: "n"): return .null
@@ -85,7 +85,7 @@ package final class JSONReader {
             case UInt8(ascii: "\""): return .string(try self.string(word))
             case UInt8(ascii: "["): return .array(try self.array(word, depth: depth))
             case UInt8(ascii: "{"): return .object(try self.object(word, depth: depth))
-            default: throw JSONFault(.syntax, "the JSON parser answered with a kind of value that is not known")
+            default: throw JSONError(.syntax, "the JSON parser answered with a kind of value that is not known")
             }
         }
 
@@ -95,21 +95,21 @@ package final class JSONReader {
             return unsafe self.tape[self.position]
         }
 
-        private func string(_ word: UInt64) throws(JSONFault) -> String {
+        private func string(_ word: UInt64) throws(JSONError) -> String {
             let offset = Int(word & 0x00FF_FFFF_FFFF_FFFF)
             // Sound: the payload of a string word is the offset of its length, which its bytes follow.
             let start = unsafe UnsafeRawPointer(self.strings) + offset
             let count = unsafe Int(start.loadUnaligned(as: UInt32.self))
             let bytes = unsafe UnsafeRawBufferPointer(start: start + 4, count: count)
             guard let string = unsafe String(validating: bytes, as: UTF8.self) else {
-                throw JSONFault(.invalidUTF8, "a string has half of a surrogate pair")
+                throw JSONError(.invalidUTF8, "a string has half of a surrogate pair")
             }
             return string
         }
 
-        private func check(_ depth: Int) throws(JSONFault) {
+        private func check(_ depth: Int) throws(JSONError) {
             guard depth < self.depthMax else {
-                throw JSONFault(.tooDeep, "arrays and objects are nested deeper than \(self.depthMax)")
+                throw JSONError(.tooDeep, "arrays and objects are nested deeper than \(self.depthMax)")
             }
         }
 
@@ -119,7 +119,7 @@ package final class JSONReader {
         /// The place after the closing word.
         private func end(_ word: UInt64) -> Int { Int(word & 0xFFFF_FFFF) }
 
-        private mutating func array(_ word: UInt64, depth: Int) throws(JSONFault) -> [JSONValue] {
+        private mutating func array(_ word: UInt64, depth: Int) throws(JSONError) -> [JSONValue] {
             try self.check(depth)
             var elements: [JSONValue] = []
             elements.reserveCapacity(self.count(word))
@@ -129,7 +129,7 @@ package final class JSONReader {
             return elements
         }
 
-        private mutating func object(_ word: UInt64, depth: Int) throws(JSONFault) -> [JSONValue.Member] {
+        private mutating func object(_ word: UInt64, depth: Int) throws(JSONError) -> [JSONValue.Member] {
             try self.check(depth)
             var members: [JSONValue.Member] = []
             members.reserveCapacity(self.count(word))
@@ -145,7 +145,7 @@ package final class JSONReader {
                     ? members.contains { $0.name.utf8.elementsEqual(name.utf8) }
                     : !names.insert(Array(name.utf8)).inserted
                 guard !isRepeated || !self.refusesRepeatedMembers else {
-                    throw JSONFault(.duplicateMember, "the member \"\(name.prefix(64))\" occurs twice in one object")
+                    throw JSONError(.duplicateMember, "the member \"\(name.prefix(64))\" occurs twice in one object")
                 }
                 members.append(JSONValue.Member(name: name, value: try self.value(depth: depth + 1)))
             }
@@ -155,7 +155,7 @@ package final class JSONReader {
     }
 }
 
-extension JSONFault {
+extension JSONError {
     /// The fault behind simdjson's refusal of a text.
     fileprivate init(_ status: freshet_json_status, at offset: Int?, depthMax: Int) {
         let (code, sentence): (Code, String) =

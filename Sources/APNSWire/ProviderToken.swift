@@ -26,17 +26,17 @@ package struct ProviderToken: Hashable, Sendable {
     package static func parse(
         authorization: Span<UInt8>,
         reader: JSONReader
-    ) throws(ProviderTokenFault) -> ProviderToken {
+    ) throws(ProviderTokenError) -> ProviderToken {
         let range = try Self.tokenRange(in: authorization)
-        do throws(TokenFault) {
+        do throws(TokenError) {
             let token = try CompactToken.parse(authorization.extracting(range), reader: reader)
             let team = try CompactToken.id("iss", of: token.claims)
             if let foreign = Self.foreignClaims.first(where: { token.claims[$0] != nil }) {
-                throw TokenFault(
+                throw TokenError(
                     "the claim \(foreign) belongs to another kind of token; a provider token has iss and iat"
                 )
             }
-            func instant(_ name: String) throws(TokenFault) -> Instant? {
+            func instant(_ name: String) throws(TokenError) -> Instant? {
                 token.claims[name] == nil ? nil : try CompactToken.instant(name, of: token.claims)
             }
             return ProviderToken(
@@ -51,29 +51,29 @@ package struct ProviderToken: Hashable, Sendable {
                 signingInput: token.signingInput
             )
         } catch {
-            throw ProviderTokenFault(.invalidProviderToken, error.sentence)
+            throw ProviderTokenError(.invalidProviderToken, error.sentence)
         }
     }
 
     /// Where in an `authorization` value the token itself is.
     package static func tokenRange(
         in value: Span<UInt8>
-    ) throws(ProviderTokenFault) -> Range<Int> {
+    ) throws(ProviderTokenError) -> Range<Int> {
         var start = 0
         var end = value.count
         while start < end, Self.isSpace(value[start]) { start += 1 }
         while end > start, Self.isSpace(value[end - 1]) { end -= 1 }
         guard start < end else {
-            throw ProviderTokenFault(.missingProviderToken, "the header authorization is missing or empty")
+            throw ProviderTokenError(.missingProviderToken, "the header authorization is missing or empty")
         }
         var position = start
         while position < end, !Self.isSpace(value[position]) { position += 1 }
         guard value.extracting(start..<position).spellsIgnoringCase("bearer") else {
-            throw ProviderTokenFault(.invalidProviderToken, "authorization does not have the scheme bearer")
+            throw ProviderTokenError(.invalidProviderToken, "authorization does not have the scheme bearer")
         }
         while position < end, Self.isSpace(value[position]) { position += 1 }
         guard position < end else {
-            throw ProviderTokenFault(.missingProviderToken, "authorization has no token after bearer")
+            throw ProviderTokenError(.missingProviderToken, "authorization has no token after bearer")
         }
         return position..<end
     }
@@ -82,7 +82,7 @@ package struct ProviderToken: Hashable, Sendable {
 }
 
 /// Why a provider token was refused: the reason for the wire, and the text for the log.
-package struct ProviderTokenFault: Error, Hashable, Sendable, CustomStringConvertible {
+package struct ProviderTokenError: Error, Hashable, Sendable, CustomStringConvertible {
     package let rejection: Rejection
     /// Never quotes the token.
     package let sentence: String

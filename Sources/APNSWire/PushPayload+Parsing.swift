@@ -13,36 +13,36 @@ extension PushPayload {
         _ body: Span<UInt8>,
         isTargeted: Bool,
         reader: JSONReader
-    ) throws(PayloadFault) -> PushPayload {
+    ) throws(PayloadError) -> PushPayload {
         if !isTargeted, Self.isPlain(body) { return .plain }
         let value: JSONValue
-        do throws(JSONFault) {
+        do throws(JSONError) {
             value = try reader.parse(body, limits: JSONLimits(depthMax: Self.depthMax))
         } catch {
-            throw PayloadFault("", error.sentence, offset: error.offset)
+            throw PayloadError("", error.sentence, offset: error.offset)
         }
-        guard case .object = value else { throw PayloadFault("", "the payload is \(value.typeName), not an object") }
-        guard let aps = value["aps"] else { throw PayloadFault("aps", "is missing") }
-        guard case .object = aps else { throw PayloadFault("aps", "is \(aps.typeName), not an object") }
+        guard case .object = value else { throw PayloadError("", "the payload is \(value.typeName), not an object") }
+        guard let aps = value["aps"] else { throw PayloadError("aps", "is missing") }
+        guard case .object = aps else { throw PayloadError("aps", "is \(aps.typeName), not an object") }
         switch aps["content-changed"] {
         case .bool(true): break
-        case nil: throw PayloadFault("aps.content-changed", "is missing; a widget push has true")
-        default: throw PayloadFault("aps.content-changed", "is not true")
+        case nil: throw PayloadError("aps.content-changed", "is missing; a widget push has true")
+        default: throw PayloadError("aps.content-changed", "is not true")
         }
-        let payload = try value["freshet"].map { (own) throws(PayloadFault) in try PushPayload(own: own) } ?? .plain
+        let payload = try value["freshet"].map { (own) throws(PayloadError) in try PushPayload(own: own) } ?? .plain
         guard isTargeted else {
             guard !payload.isForAll else {
-                throw PayloadFault("freshet.all", "is for pushes to an app, not to a device")
+                throw PayloadError("freshet.all", "is for pushes to an app, not to a device")
             }
             return payload
         }
         if case .object(let members) = value,
             let other = members.first(where: { $0.name != "aps" && $0.name != "freshet" })
         {
-            throw PayloadFault("\(other.name.prefix(64))", "is an unknown member; the members are aps and freshet")
+            throw PayloadError("\(other.name.prefix(64))", "is an unknown member; the members are aps and freshet")
         }
         guard payload.kind != nil || payload.match != nil || payload.isForAll else {
-            throw PayloadFault(
+            throw PayloadError(
                 "freshet",
                 "has neither kind nor match; for a push to every widget of the app, give \"all\": true"
             )
@@ -51,9 +51,9 @@ extension PushPayload {
     }
 
     /// Reads the member `freshet`.
-    package init(own value: JSONValue) throws(PayloadFault) {
+    package init(own value: JSONValue) throws(PayloadError) {
         guard case .object(let members) = value else {
-            throw PayloadFault("freshet", "is \(value.typeName), not an object")
+            throw PayloadError("freshet", "is \(value.typeName), not an object")
         }
         self.init()
         for member in members {
@@ -62,46 +62,46 @@ extension PushPayload {
                 self.kind = WidgetKind(try Self.text(member, bytesMax: Self.kindBytesMax))
             case "match":
                 guard case .object = member.value else {
-                    throw PayloadFault("freshet.match", "is \(member.value.typeName), not an object")
+                    throw PayloadError("freshet.match", "is \(member.value.typeName), not an object")
                 }
                 self.match = member.value
             case "all":
                 guard case .bool(true) = member.value else {
-                    throw PayloadFault("freshet.all", "must be true; leave it out to give kind or match")
+                    throw PayloadError("freshet.all", "must be true; leave it out to give kind or match")
                 }
                 self.isForAll = true
             case "digest":
                 self.digest = try Self.text(member, bytesMax: Self.digestBytesMax)
             case "not-before":
                 guard case .int(let seconds) = member.value, seconds >= 0 else {
-                    throw PayloadFault("freshet.not-before", "is not a time in whole UNIX seconds")
+                    throw PayloadError("freshet.not-before", "is not a time in whole UNIX seconds")
                 }
                 self.notBefore = Instant(seconds: seconds)
             case "maxMatched":
                 guard case .int(let count) = member.value, count >= 1 else {
-                    throw PayloadFault("freshet.maxMatched", "is not a whole number of at least 1")
+                    throw PayloadError("freshet.maxMatched", "is not a whole number of at least 1")
                 }
                 self.maxMatched = Int(count)
             case "attributes":
                 guard case .object = member.value else {
-                    throw PayloadFault("freshet.attributes", "is \(member.value.typeName), not an object")
+                    throw PayloadError("freshet.attributes", "is \(member.value.typeName), not an object")
                 }
                 self.attributes = member.value
             default:
-                throw PayloadFault("freshet.\(member.name.prefix(64))", "is an unknown member")
+                throw PayloadError("freshet.\(member.name.prefix(64))", "is an unknown member")
             }
         }
         guard !self.isForAll || (self.kind == nil && self.match == nil) else {
-            throw PayloadFault("freshet.all", "stands for every widget of the app; give either all, or kind and match")
+            throw PayloadError("freshet.all", "stands for every widget of the app; give either all, or kind and match")
         }
     }
 
-    private static func text(_ member: JSONValue.Member, bytesMax: Int) throws(PayloadFault) -> String {
+    private static func text(_ member: JSONValue.Member, bytesMax: Int) throws(PayloadError) -> String {
         guard case .string(let text) = member.value else {
-            throw PayloadFault("freshet.\(member.name)", "is \(member.value.typeName), not a string")
+            throw PayloadError("freshet.\(member.name)", "is \(member.value.typeName), not a string")
         }
         guard !text.isEmpty, text.utf8.count <= bytesMax else {
-            throw PayloadFault("freshet.\(member.name)", "has \(text.utf8.count) bytes, not 1 to \(bytesMax)")
+            throw PayloadError("freshet.\(member.name)", "has \(text.utf8.count) bytes, not 1 to \(bytesMax)")
         }
         return text
     }

@@ -70,7 +70,7 @@ package struct PushPayload: Hashable, Sendable {
 }
 
 /// Why a body is not a widget push. On the wire it is ``Rejection/badPayload``, with the description as detail.
-package struct PayloadFault: Error, Hashable, Sendable, CustomStringConvertible {
+package struct PayloadError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The wrong member, as in `freshet.not-before`; empty if the text is not JSON.
     package let path: String
     package let sentence: String

@@ -11,7 +11,7 @@ package enum NodeOrder: Hashable, Sendable {
     case standBy(PartitionID)
     case standDown(PartitionID)
     /// The node cannot be one of this cluster: say why, and end.
-    case refuse(NodeRefusal)
+    case refuse(NodeError)
     /// Nothing is the node's any more: it may end.
     case left
 }

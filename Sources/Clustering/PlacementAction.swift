@@ -21,7 +21,7 @@ package enum PlacementAction: Hashable, Sendable {
     case startStandby(PartitionID)
     case stopStandby(PartitionID)
     /// The node cannot be one of this cluster: end it, and say why.
-    case refuse(NodeRefusal)
+    case refuse(NodeError)
     /// All that the node had is let go of: it may end.
     case left
 }
@@ -74,7 +74,7 @@ package enum StandbyEnd: Hashable, Sendable {
 }
 
 /// Why a node cannot be one of a cluster.
-package enum NodeRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+package enum NodeError: Error, Hashable, Sendable, CustomStringConvertible {
     case nameTaken(NodeName, address: String)
 
     package var description: String {

@@ -10,7 +10,7 @@ extension Engine {
         }
         let address = InstanceAddress(host: report.host, instance: report.instance)
         guard let instance = self.registry.liveInstance(address) else { return .unknownInstance }
-        do throws(TimelineFault) {
+        do throws(TimelineError) {
             try report.timeline.validate(self.catalogue.limits.timelines)
         } catch {
             return .timelineRefused(error)

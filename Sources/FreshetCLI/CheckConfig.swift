@@ -42,7 +42,7 @@ struct ConfigurationOptions: ParsableArguments {
         do {
             let parsed = try self.parse()
             let faults = ConfigurationCheck(parsed, now: LogClock.wallTime()).faults
-            guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+            guard faults.isEmpty else { throw SettingsError(faults) }
             return parsed.configuration
         } catch let error as ValidationError {
             throw error
@@ -83,7 +83,7 @@ struct CheckConfig: AsyncParsableCommand {
         let parsed: ConfigurationFile.Parsed
         do {
             parsed = try self.options.parse()
-        } catch let faults as ConfigurationFaults {
+        } catch let faults as SettingsError {
             throw self.refuse(faults.faults, [])
         }
         let check = ConfigurationCheck(parsed, now: LogClock.wallTime())
@@ -105,7 +105,7 @@ struct CheckConfig: AsyncParsableCommand {
         if self.json {
             self.printJSON(faults, warnings, nil)
         } else {
-            Output.standardError("\(ConfigurationFaults(faults))")
+            Output.standardError("\(SettingsError(faults))")
             self.warn(warnings)
         }
         return ExitCode(78)

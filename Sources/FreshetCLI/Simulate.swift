@@ -95,11 +95,11 @@ struct Simulate: AsyncParsableCommand {
             throw ExitCode(78)
         }
         do {
-            return try Scenario(reading: text, file: file) { (yaml) throws(ScenarioPolicyFaults) in
-                do throws(ConfigurationFaults) {
+            return try Scenario(reading: text, file: file) { (yaml) throws(ScenarioPolicyError) in
+                do throws(SettingsError) {
                     return try PolicyFile.parse(section: yaml)
                 } catch {
-                    throw ScenarioPolicyFaults(error.faults.map { ($0.path, $0.sentence) })
+                    throw ScenarioPolicyError(error.faults.map { ($0.path, $0.sentence) })
                 }
             }
         } catch {

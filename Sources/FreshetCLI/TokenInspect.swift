@@ -32,7 +32,7 @@ extension Token {
             let text = try TokenText.read(self.file)
             let now = LogClock.wallTime()
             let reading: TokenReading
-            do throws(TokenFault) {
+            do throws(TokenError) {
                 reading = try TokenReading(text, now: now)
             } catch {
                 Output.standardError("\(self.file) has no token of a sender or host: \(error.sentence)")
@@ -72,7 +72,7 @@ struct TokenReading {
     let fault: String?
     private let members: [(name: String, value: JSONValue?)]
 
-    init(_ text: String, now: Instant) throws(TokenFault) {
+    init(_ text: String, now: Instant) throws(TokenError) {
         let bytes = Array(text.utf8)
         let claims = try CompactToken.parse(bytes.span, reader: JSONReader()).claims
         if claims["aud"] != nil {
@@ -89,13 +89,13 @@ struct TokenReading {
             ]
         } else {
             let provider: ProviderToken
-            do throws(ProviderTokenFault) {
+            do throws(ProviderTokenError) {
                 provider = try ProviderToken.parse(
                     authorization: Array("bearer \(text)".utf8).span,
                     reader: JSONReader()
                 )
             } catch {
-                throw TokenFault(error.sentence)
+                throw TokenError(error.sentence)
             }
             (self.signature, self.signingInput) = (provider.signature, provider.signingInput)
             self.fault = Self.fault(provider.times, now)
@@ -110,7 +110,7 @@ struct TokenReading {
     }
 
     private static func fault(_ claims: HostCredentialClaims, _ now: Instant) -> String? {
-        do throws(TokenFault) {
+        do throws(TokenError) {
             try HostCredentialRules().check(claims, now: now)
             return nil
         } catch {

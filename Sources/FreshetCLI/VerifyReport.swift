@@ -13,7 +13,7 @@ struct VerifyReport {
         let outputs: Int
     }
 
-    private(set) var faults: [LogFault]
+    private(set) var faults: [LogError]
     private let partitions: [LogSurvey.Partition]
     private(set) var replays: [Replay] = []
 
@@ -37,7 +37,7 @@ struct VerifyReport {
             )
         } catch let error as JournalError where !self.faults.isEmpty {
             // The survey has told the unreadable rows already; this is the first of them.
-            self.faults.append(LogFault(.file, partition: partition, "replay: \(error.message)"))
+            self.faults.append(LogError(.file, partition: partition, "replay: \(error.message)"))
         }
     }
 
@@ -82,7 +82,7 @@ struct VerifyReport {
         ])
     }
 
-    private static func json(_ fault: LogFault) -> JSONValue {
+    private static func json(_ fault: LogError) -> JSONValue {
         .object([
             .init(name: "code", value: .string(fault.code.rawValue)),
             .init(name: "file", value: fault.file.map { .string($0) } ?? .null),

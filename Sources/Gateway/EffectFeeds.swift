@@ -81,7 +81,7 @@ package final class EffectFeeds: Sendable {
         case .begins(let position): self.update(partition) { $0.readingBegins(at: position, in: session) }
         case .output(let entry):
             self.sinks.read(partition, entry)
-            do throws(ByteFault) {
+            do throws(ByteError) {
                 let output = try CommittedEffects(entry)
                 self.update(partition) { $0.outputRead(output, in: session) }
             } catch {

@@ -31,7 +31,7 @@ extension Gateway {
     /// Puts in force the changes that operators made by requests before this start.
     ///
     /// - Returns: The configuration with that.
-    /// - Throws: ``ConfigurationFaults`` if they do not go with the file as it is now.
+    /// - Throws: ``SettingsError`` if they do not go with the file as it is now.
     func takeAmendments() async throws -> GatewayConfiguration {
         let amendments: [StandingAmendment]
         do throws(Problem) {

@@ -28,7 +28,7 @@ actor PlacedOwners {
     private let continuation: AsyncStream<NodeOrder>.Continuation
     /// Why one of this gateway's first owners could not start.
     private var startFault: (any Error)?
-    private var refusal: NodeRefusal?
+    private var refusal: NodeError?
     private var hasLeft = false
     private var telling: Task<Void, Never>?
     /// Called when there is a refusal.
@@ -86,7 +86,7 @@ actor PlacedOwners {
 
     /// Waits until the node is a member, every partition has an owner, and those that are the node's run.
     ///
-    /// - Throws: ``NodeRefusal``, or why an owner could not start.
+    /// - Throws: ``NodeError``, or why an owner could not start.
     func settle() async throws {
         let warning = ContinuousClock.now + .milliseconds(self.membership.limits.silence.milliseconds * 5)
         var isWarned = false
@@ -136,7 +136,7 @@ actor PlacedOwners {
     }
 
     /// Why the cluster has no room for this node; nil if it has.
-    var reason: NodeRefusal? { self.refusal }
+    var reason: NodeError? { self.refusal }
 
     /// Hands over everything, for as long as that may take.
     func leave(within time: Interval) async {

@@ -54,9 +54,9 @@ package struct EffectText: Sendable {
 
 extension OutputEntry {
     /// The effects of the output, to be written as lines.
-    package func texts(of partition: PartitionID) throws(ByteFault) -> [EffectText] {
+    package func texts(of partition: PartitionID) throws(ByteError) -> [EffectText] {
         var reader = ByteReader(self.record.effects)
-        let effects = try reader.readEach { (reader) throws(ByteFault) in try Effect(from: &reader) }
+        let effects = try reader.readEach { (reader) throws(ByteError) in try Effect(from: &reader) }
         return effects.enumerated().map { index, effect in
             EffectText(
                 partition: partition,

@@ -17,7 +17,7 @@ package struct RecordText: Sendable {
     package let bytes: [UInt8]
 
     /// - Parameter hasBytes: Whether the record's bytes are a member, with everything that is in them.
-    package func json(hasBytes: Bool = false) throws(ByteFault) -> JSONValue {
+    package func json(hasBytes: Bool = false) throws(ByteError) -> JSONValue {
         var reader = ByteReader(self.bytes)
         let record = try Record(from: &reader)
         let head: [(String, JSONValue?)] = [

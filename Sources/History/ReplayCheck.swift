@@ -6,7 +6,7 @@ package import WidgetModel
 /// Replays one partition of a log and holds it to its outputs: the same states, and the same effects to the byte. Where it
 /// comes past a snapshot, that has to be the same state, too.
 package struct ReplayCheck: ~Copyable {
-    package private(set) var faults: [LogFault] = []
+    package private(set) var faults: [LogError] = []
     /// The newest entry that was applied.
     package private(set) var applied = LogPosition.start
     /// The state's digest behind it.
@@ -87,7 +87,7 @@ package struct ReplayCheck: ~Copyable {
         do throws(EngineError) {
             try run.finish(&self.engine)
         } catch {
-            var code = LogFault.Code.record
+            var code = LogError.Code.record
             if case .olderVersion = error { code = .version }
             self.note(code, .entries, entry.position.rawValue, "record \(run.recordsBegun - 1): \(error)")
             return false
@@ -182,8 +182,8 @@ package struct ReplayCheck: ~Copyable {
         }
     }
 
-    private mutating func note(_ code: LogFault.Code, _ table: LogFault.Table, _ position: UInt64, _ sentence: String) {
-        self.faults.append(LogFault(code, partition: self.partition, table: table, position: position, sentence))
+    private mutating func note(_ code: LogError.Code, _ table: LogError.Table, _ position: UInt64, _ sentence: String) {
+        self.faults.append(LogError(code, partition: self.partition, table: table, position: position, sentence))
     }
 }
 

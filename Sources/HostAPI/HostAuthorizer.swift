@@ -43,7 +43,7 @@ package struct HostAuthorizer: Sendable {
         let now = self.clock.now()
         let reader = JSONReader()
         let credential: HostCredential
-        do throws(TokenFault) {
+        do throws(TokenError) {
             credential = try HostCredential.parse(authorization: authorization.span, reader: reader)
         } catch {
             return try self.sender(authorization, notAHost: error, reader, now)
@@ -55,12 +55,12 @@ package struct HostAuthorizer: Sendable {
     /// - Parameter fault: Why the authorization is no host's credential.
     private func sender(
         _ authorization: [UInt8],
-        notAHost fault: TokenFault,
+        notAHost fault: TokenError,
         _ reader: JSONReader,
         _ now: Instant
     ) throws(Problem) -> Caller {
         let token: ProviderToken
-        do throws(ProviderTokenFault) {
+        do throws(ProviderTokenError) {
             token = try ProviderToken.parse(authorization: authorization.span, reader: reader)
         } catch {
             guard error.rejection == .invalidProviderToken else { throw Problem(error) }
@@ -68,7 +68,7 @@ package struct HostAuthorizer: Sendable {
             let both = "as a host credential: \(fault.sentence); as a provider token: \(error.sentence)"
             throw Problem(.invalidCredential, fault.sentence == error.sentence ? error.sentence : both)
         }
-        do throws(ProviderTokenFault) {
+        do throws(ProviderTokenError) {
             let verified = try self.senders.verify(token, now: now)
             return .sender(verified.sender, .token(verified))
         } catch {

@@ -66,7 +66,7 @@ extension HostRoutes {
 
 extension Problem {
     /// - Parameter isToldShare: Whether the caller may know the team's usage.
-    init(_ refusal: RegistryRefusal, isToldShare: Bool) {
+    init(_ refusal: RegistryError, isToldShare: Bool) {
         switch refusal {
         case .tooMany(let counted, let adding, let count, let owner, let limit):
             let whose =

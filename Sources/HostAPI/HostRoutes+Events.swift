@@ -44,7 +44,7 @@ extension HostRoutes {
             authorizer.stillHolds(caller, actingFor: scope.bundle)
         }
         let subscription: HostStreams.Subscription
-        do throws(HostStreams.Refusal) {
+        do throws(HostStreams.SubscribeError) {
             // Before the question for outstanding reloads, so that no reload falls between.
             subscription = try self.streams.subscribe(scope, by: right, after: lastEventID)
         } catch {
@@ -299,7 +299,7 @@ extension HostRoutes {
 }
 
 extension Problem {
-    fileprivate init(_ refusal: HostStreams.Refusal) {
+    fileprivate init(_ refusal: HostStreams.SubscribeError) {
         switch refusal {
         case .tooManyOfScope(let max):
             self.init(.tooMany, "\(max) event streams are already open here, the limit; close one")

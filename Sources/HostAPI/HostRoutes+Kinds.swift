@@ -53,7 +53,7 @@ extension HostRoutes {
     private func configuration(_ call: Call<KindAsker>, isNeeded: Bool) throws(Problem) -> Configuration {
         guard isNeeded, let text = call.query("configuration") else { return .empty }
         let value = try JSONReader().value(of: Array(text.utf8), bytesMax: self.limits.bodyBytesMax)
-        do throws(ConfigurationFault) {
+        do throws(ConfigurationError) {
             return try call.asker.schema.configuration(from: value)
         } catch {
             throw Problem(.badConfiguration, error.sentence, path: "configuration.\(error.path)")

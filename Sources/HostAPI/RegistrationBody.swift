@@ -153,14 +153,14 @@ package struct RegistrationBody: Sendable {
             throw object.problem("family", "\"\(familyName)\" is not a widget family; the families are \(known)")
         }
         let configuration: Configuration
-        do throws(ConfigurationFault) {
+        do throws(ConfigurationError) {
             configuration = try schema.configuration(from: object.value("configuration"))
         } catch {
             throw object.problem(error.path, error.sentence, code: .badConfiguration)
         }
         let when: MatchPattern?
-        do throws(PatternFault) {
-            when = try object.value("when").map { (json) throws(PatternFault) in
+        do throws(PatternError) {
+            when = try object.value("when").map { (json) throws(PatternError) in
                 try .condition(from: json, limits: conditions)
             }
         } catch {

@@ -30,24 +30,24 @@ enum BeatMessage {
         }
     }
 
-    static func beat(_ bytes: [UInt8], _ journalID: String, in subject: String) throws(MessageFault) -> Beat {
+    static func beat(_ bytes: [UInt8], _ journalID: String, in subject: String) throws(MessageError) -> Beat {
         var reader = try MessageFormat.reader(of: bytes, .beat, journalID, in: subject)
         do {
             let node = try ClusterNode(from: &reader)
             guard let phase = Beat.Phase(rawValue: try reader.readByte()) else {
-                throw MessageFault(sentence: "it is from a newer program")
+                throw MessageError(sentence: "it is from a newer program")
             }
-            let holdings = try reader.readEach { (reader) throws(ByteFault) in try Beat.Holding(from: &reader) }
+            let holdings = try reader.readEach { (reader) throws(ByteError) in try Beat.Holding(from: &reader) }
             // Programs before them tell of no wishes.
             let wishes = reader.isAtEnd ? 0 : try reader.readVarint()
             // Nor of partitions that they follow.
             let followings =
                 reader.isAtEnd
-                ? [] : try reader.readEach { (reader) throws(ByteFault) in try Beat.Following(from: &reader) }
+                ? [] : try reader.readEach { (reader) throws(ByteError) in try Beat.Following(from: &reader) }
             // Nor of other rules.
             var rules: [PartitionID: UInt32] = [:]
             if !reader.isAtEnd {
-                let released = try reader.readEach { (reader) throws(ByteFault) in
+                let released = try reader.readEach { (reader) throws(ByteError) in
                     let partition = PartitionID(UInt16(truncatingIfNeeded: try reader.readVarint()))
                     return (partition, UInt32(truncatingIfNeeded: try reader.readVarint()))
                 }
@@ -60,10 +60,10 @@ enum BeatMessage {
                 wishes: wishes,
                 followings: followings
             )
-        } catch let fault as MessageFault {
+        } catch let fault as MessageError {
             throw fault
         } catch {
-            throw MessageFault(sentence: "\(error)")
+            throw MessageError(sentence: "\(error)")
         }
     }
 }
@@ -78,14 +78,14 @@ enum DrawingMessage {
         }
     }
 
-    static func drawing(_ bytes: [UInt8], _ journalID: String, in subject: String) throws(MessageFault)
+    static func drawing(_ bytes: [UInt8], _ journalID: String, in subject: String) throws(MessageError)
         -> (node: UInt64, drawing: [UInt8])
     {
         var reader = try MessageFormat.reader(of: bytes, .drawing, journalID, in: subject)
         do {
             return (try reader.readFixed64(), try reader.readBytes())
         } catch {
-            throw MessageFault(sentence: "\(error)")
+            throw MessageError(sentence: "\(error)")
         }
     }
 }
@@ -112,17 +112,17 @@ enum ClaimMessage {
         }
     }
 
-    static func claim(_ message: StoredMessage, _ journalID: String, in subject: String) throws(MessageFault) -> Claim {
+    static func claim(_ message: StoredMessage, _ journalID: String, in subject: String) throws(MessageError) -> Claim {
         var reader = try MessageFormat.reader(of: message.bytes, .claim, journalID, in: subject)
         do {
             let (epoch, node) = (Epoch(message.sequence), try ClusterNode(from: &reader))
             guard try reader.readBool() else { return Claim(epoch: epoch, node: node) }
-            let successor = try reader.readOptional { (reader) throws(ByteFault) in try NodeName(from: &reader) }
+            let successor = try reader.readOptional { (reader) throws(ByteError) in try NodeName(from: &reader) }
             // Programs before them release for nodes with the same rules.
             let rules = reader.isAtEnd ? node.rules : UInt32(truncatingIfNeeded: try reader.readVarint())
             return Claim(epoch: epoch, node: node, Release(to: successor, rules: rules))
         } catch {
-            throw MessageFault(sentence: "\(error)")
+            throw MessageError(sentence: "\(error)")
         }
     }
 }
@@ -140,13 +140,13 @@ enum WishesMessage {
         }
     }
 
-    static func wishes(_ message: StoredMessage, _ journalID: String, in subject: String) throws(MessageFault)
+    static func wishes(_ message: StoredMessage, _ journalID: String, in subject: String) throws(MessageError)
         -> PlacementWishes
     {
         var reader = try MessageFormat.reader(of: message.bytes, .wishes, journalID, in: subject)
         do {
-            let drained = try reader.readEach { (reader) throws(ByteFault) in try NodeName(from: &reader) }
-            let places = try reader.readEach { (reader) throws(ByteFault) in
+            let drained = try reader.readEach { (reader) throws(ByteError) in try NodeName(from: &reader) }
+            let places = try reader.readEach { (reader) throws(ByteError) in
                 (PartitionID(UInt16(truncatingIfNeeded: try reader.readVarint())), try NodeName(from: &reader))
             }
             // Programs before them want no other rules. No rules have the number 0.
@@ -158,7 +158,7 @@ enum WishesMessage {
                 rules: rules == 0 ? nil : rules
             )
         } catch {
-            throw MessageFault(sentence: "\(error)")
+            throw MessageError(sentence: "\(error)")
         }
     }
 }
@@ -172,7 +172,7 @@ extension ClusterNode {
         writer.write(varint: UInt64(self.rules))
     }
 
-    fileprivate init(from reader: inout ByteReader) throws(ByteFault) {
+    fileprivate init(from reader: inout ByteReader) throws(ByteError) {
         self.init(
             name: try NodeName(from: &reader),
             incarnation: Incarnation(startedAt: try reader.readInstant(), number: try reader.readFixed64()),
@@ -183,7 +183,7 @@ extension ClusterNode {
 }
 
 extension NodeName {
-    fileprivate init(from reader: inout ByteReader) throws(ByteFault) {
+    fileprivate init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         guard let name = NodeName(try reader.readString()) else { throw .invalid(offset: start) }
         self = name
@@ -191,10 +191,10 @@ extension NodeName {
 }
 
 extension Beat.Following {
-    fileprivate init(from reader: inout ByteReader) throws(ByteFault) {
+    fileprivate init(from reader: inout ByteReader) throws(ByteError) {
         self.init(
             partition: PartitionID(UInt16(truncatingIfNeeded: try reader.readVarint())),
-            lag: try reader.readOptional { (reader) throws(ByteFault) in try reader.readVarint() }
+            lag: try reader.readOptional { (reader) throws(ByteError) in try reader.readVarint() }
         )
     }
 }
@@ -212,7 +212,7 @@ extension Beat.Holding {
         )
     }
 
-    fileprivate init(from reader: inout ByteReader) throws(ByteFault) {
+    fileprivate init(from reader: inout ByteReader) throws(ByteError) {
         let partition = PartitionID(UInt16(truncatingIfNeeded: try reader.readVarint()))
         let epoch = Epoch(try reader.readVarint())
         let start = reader.offset
@@ -222,7 +222,7 @@ extension Beat.Holding {
             epoch: epoch,
             standing: standing,
             applied: LogPosition(try reader.readVarint()),
-            successor: try reader.readOptional { (reader) throws(ByteFault) in try NodeName(from: &reader) }
+            successor: try reader.readOptional { (reader) throws(ByteError) in try NodeName(from: &reader) }
         )
     }
 }

@@ -70,7 +70,7 @@ final class FanRelay: Sendable {
             copier.nothingCame(last: ends.last)
         case .lost, nil: copier.startOver()
         case .message(let message):
-            do throws(MessageFault) {
+            do throws(MessageError) {
                 let fan = try FanMessage(message.bytes, self.core.journalID, in: stream)
                 copier.received(fan, at: message.sequence)
             } catch {
@@ -96,7 +96,7 @@ extension OpenLog {
 
     /// A copy of a submission to all partitions.
     func copy(_ message: StoredMessage, in stream: String) throws(JournalError) -> InputMessage {
-        do throws(MessageFault) {
+        do throws(MessageError) {
             return try InputMessage(message.bytes, self.journalID, in: stream)
         } catch {
             throw JournalError(.corrupt, "message \(message.sequence) of \(stream): \(error.sentence)")

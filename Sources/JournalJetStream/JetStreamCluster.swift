@@ -201,7 +201,7 @@ package final class JetStreamCluster: Cluster {
     private func read(_ partition: PartitionID) throws(JournalError) -> Claim? {
         let subject = self.core.names.claim(partition)
         guard let message = try self.core.broker.newest(in: self.core.names.notes, of: subject) else { return nil }
-        do throws(MessageFault) {
+        do throws(MessageError) {
             return try ClaimMessage.claim(message, self.core.journalID, in: subject)
         } catch {
             throw JournalError(.corrupt, "the claim of partition \(partition) is damaged: \(error.sentence)")
@@ -256,7 +256,7 @@ package final class JetStreamCluster: Cluster {
         guard let message = try self.core.broker.newest(in: self.core.names.notes, of: subject) else {
             return PlacementWishes()
         }
-        do throws(MessageFault) {
+        do throws(MessageError) {
             return try WishesMessage.wishes(message, self.core.journalID, in: subject)
         } catch {
             throw JournalError(.corrupt, "the note of the operators' wishes is damaged: \(error.sentence)")

@@ -14,7 +14,7 @@ enum QuestionMessage {
         }
     }
 
-    static func question(_ bytes: [UInt8], _ journalID: String, in subject: String) throws(MessageFault) -> NodeQuestion
+    static func question(_ bytes: [UInt8], _ journalID: String, in subject: String) throws(MessageError) -> NodeQuestion
     {
         var reader = try MessageFormat.reader(of: bytes, .question, journalID, in: subject)
         do {
@@ -22,7 +22,7 @@ enum QuestionMessage {
             let time = try reader.readInterval()
             return NodeQuestion(about: partition, try reader.readBytes(), within: time)
         } catch {
-            throw MessageFault(sentence: "\(error)")
+            throw MessageError(sentence: "\(error)")
         }
     }
 }
@@ -68,11 +68,11 @@ struct AnswerMessage {
         }
     }
 
-    init(_ bytes: [UInt8], _ journalID: String, in subject: String) throws(MessageFault) {
+    init(_ bytes: [UInt8], _ journalID: String, in subject: String) throws(MessageError) {
         var reader = try MessageFormat.reader(of: bytes, .answer, journalID, in: subject)
         do {
             guard let kind = Kind(rawValue: try reader.readByte()) else {
-                throw MessageFault(sentence: "it is from a newer program")
+                throw MessageError(sentence: "it is from a newer program")
             }
             switch kind {
             case .part:
@@ -83,10 +83,10 @@ struct AnswerMessage {
             case .busy: self.content = .whole(.busy)
             case .tooLong: self.content = .whole(.tooLong)
             }
-        } catch let fault as MessageFault {
+        } catch let fault as MessageError {
             throw fault
         } catch {
-            throw MessageFault(sentence: "\(error)")
+            throw MessageError(sentence: "\(error)")
         }
     }
 }

@@ -176,7 +176,7 @@ final class Reader: Sendable {
 
     func output(of message: StoredMessage) throws(JournalError) -> OutputEntry {
         let stream = self.core.names.output(self.partition)
-        do throws(MessageFault) {
+        do throws(MessageError) {
             let record = try OutputMessage.record(message.bytes, self.core.journalID, in: stream)
             return OutputEntry(position: OutputPosition(message.sequence), record: record)
         } catch {

@@ -206,7 +206,7 @@ struct Streams {
         do {
             var reader = try MessageFormat.reader(of: note.bytes, .note, "", in: self.names.format)
             guard let stage = Stage(rawValue: try reader.readByte()) else {
-                throw MessageFault(sentence: "it is from a newer program")
+                throw MessageError(sentence: "it is from a newer program")
             }
             let format = JournalFormat(
                 journalID: try reader.readString(),

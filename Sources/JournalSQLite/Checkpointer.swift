@@ -25,7 +25,7 @@ final class Checkpointer: Sendable {
         func finish() -> Bool {
             // Nothing to do, or trimmed since.
             guard LogDirectory.size(of: self.path + "-wal") > 0 else { return true }
-            do throws(SQLiteFailure) {
+            do throws(SQLiteError) {
                 let database = if let file = self.file { file.database } else { try Checkpointer.open(self.path) }
                 // A reader may take long, and the copies of the file that is written do not wait for it.
                 database.waitForOthers(milliseconds: 0)
@@ -144,7 +144,7 @@ final class Checkpointer: Sendable {
         if isWaitedFor { self.isCopied.signal() }
     }
 
-    fileprivate static func open(_ path: String) throws(SQLiteFailure) -> Database {
+    fileprivate static func open(_ path: String) throws(SQLiteError) -> Database {
         let database = try Database(path: path, access: .readWrite)
         // A connection that has read nothing has not seen that there is a write-ahead log.
         _ = try database.integer("PRAGMA user_version")

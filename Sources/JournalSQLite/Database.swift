@@ -30,7 +30,7 @@ final class Database {
     }
 
     /// Opens a file that exists.
-    init(path: String, access: Access) throws(SQLiteFailure) {
+    init(path: String, access: Access) throws(SQLiteError) {
         let name = path.split(separator: "/").last.map(String.init) ?? path
         let mode = access == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
         var handle: OpaquePointer?
@@ -81,7 +81,7 @@ final class Database {
         _ = unsafe sqlite3_close_v2(self.handle)
     }
 
-    func prepare(_ sql: String) throws(SQLiteFailure) -> Statement {
+    func prepare(_ sql: String) throws(SQLiteError) -> Statement {
         var statement: OpaquePointer?
         let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
         // Sound: the text is copied; the out pointer is a local.
@@ -91,19 +91,19 @@ final class Database {
     }
 
     /// Runs a statement to its end.
-    func execute(_ sql: String) throws(SQLiteFailure) {
+    func execute(_ sql: String) throws(SQLiteError) {
         let statement = try self.prepare(sql)
         while try statement.step() {}
     }
 
     /// The first column of a query's only row.
-    func integer(_ sql: String) throws(SQLiteFailure) -> Int64 {
+    func integer(_ sql: String) throws(SQLiteError) -> Int64 {
         let statement = try self.prepare(sql)
         return try statement.step() ? statement.integer(at: 0) : 0
     }
 
     /// The first column of a query's only row.
-    func text(_ sql: String) throws(SQLiteFailure) -> String {
+    func text(_ sql: String) throws(SQLiteError) -> String {
         let statement = try self.prepare(sql)
         return try statement.step() ? statement.text(at: 0) : ""
     }
@@ -111,24 +111,24 @@ final class Database {
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(self.handle) == 0 }
 
     /// Copies pages from the write-ahead log into the file without making readers or the writer wait.
-    func checkpoint() throws(SQLiteFailure) -> Checkpoint {
+    func checkpoint() throws(SQLiteError) -> Checkpoint {
         try self.checkpoint(mode: SQLITE_CHECKPOINT_PASSIVE)
     }
 
     /// Copies all pages, so that the next commit starts the write-ahead log over. Fails if a reader still needs its
     /// pages.
-    func checkpointAndRestart() throws(SQLiteFailure) {
+    func checkpointAndRestart() throws(SQLiteError) {
         _ = try self.checkpoint(mode: SQLITE_CHECKPOINT_RESTART)
         self.walSize.pages = 0
     }
 
     /// The same, and empties its file; for a database that is no longer written.
-    func checkpointAndTruncate() throws(SQLiteFailure) {
+    func checkpointAndTruncate() throws(SQLiteError) {
         _ = try self.checkpoint(mode: SQLITE_CHECKPOINT_TRUNCATE)
         self.walSize.pages = 0
     }
 
-    private func checkpoint(mode: Int32) throws(SQLiteFailure) -> Checkpoint {
+    private func checkpoint(mode: Int32) throws(SQLiteError) -> Checkpoint {
         var pages: Int32 = -1
         var copied: Int32 = -1
         // Sound: both out pointers are locals.
@@ -142,13 +142,13 @@ final class Database {
         return Checkpoint(pages: Int(pages), copied: Int(copied))
     }
 
-    func failure(_ code: Int32) -> SQLiteFailure {
+    func failure(_ code: Int32) -> SQLiteError {
         unsafe Self.failure(self.handle, code, file: self.file)
     }
 
     /// Sound: the message is copied before the handle is used again.
     private static func failure(_ handle: OpaquePointer?, _ code: Int32, file: String)
-        -> SQLiteFailure
+        -> SQLiteError
     {
         let current = errno
         let message = unsafe handle == nil ? sqlite3_errstr(code) : sqlite3_errmsg(handle)
@@ -157,7 +157,7 @@ final class Database {
         let noted = unsafe handle == nil ? 0 : sqlite3_system_errno(handle)
         let system = noted == 0 ? current : noted
         let isSystem = [SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_FULL].contains(code & 0xFF)
-        return SQLiteFailure(
+        return SQLiteError(
             code: code,
             systemError: isSystem ? system : 0,
             message: unsafe message.map { unsafe String(cString: $0) } ?? "no message",
@@ -191,8 +191,8 @@ final class Statement {
     }
 
     /// Runs a statement that returns no rows, with a blob bound to parameter `index`.
-    func run(blob bytes: [UInt8], at index: Int32) throws(SQLiteFailure) {
-        let failure = unsafe bytes.withUnsafeBytes { buffer -> SQLiteFailure? in
+    func run(blob bytes: [UInt8], at index: Int32) throws(SQLiteError) {
+        let failure = unsafe bytes.withUnsafeBytes { buffer -> SQLiteError? in
             // Sound: no destructor means that SQLite reads the bytes in place; they are in scope until the step is
             // over, and the binding is cleared before they go. An empty array may have no address: a zeroblob then.
             let bound =
@@ -211,13 +211,13 @@ final class Statement {
     }
 
     /// Runs a statement that returns no rows.
-    func run() throws(SQLiteFailure) {
+    func run() throws(SQLiteError) {
         defer { self.reset() }
         _ = try self.step()
     }
 
     /// Goes to the next row; false at the end.
-    func step() throws(SQLiteFailure) -> Bool {
+    func step() throws(SQLiteError) -> Bool {
         // Sound: the handle is valid until `deinit`, as for every use below.
         errno = 0
         let code = unsafe sqlite3_step(self.handle)

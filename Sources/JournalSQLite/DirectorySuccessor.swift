@@ -64,7 +64,7 @@ package final class DirectorySuccessor: LogSuccessor {
     /// Writes entries and outputs behind those that are there.
     func append(_ entries: [LogEntry], _ outputs: [OutputEntry], to partition: PartitionID) throws(JournalError) {
         guard let file = self.begun?.file else { return }
-        do throws(LogFile.WriteFailure) {
+        do throws(LogFile.WriteError) {
             try file.write(
                 entries.map { EntryAssembler.Assembled(partition: partition, entry: $0) },
                 outputs.map { (partition, $0) }
@@ -73,7 +73,7 @@ package final class DirectorySuccessor: LogSuccessor {
             throw error.cause.journalError("cannot write the log of partition \(partition)")
         }
         guard file.walBytes > Self.walBytesMax else { return }
-        do throws(SQLiteFailure) {
+        do throws(SQLiteError) {
             try file.database.checkpointAndTruncate()
         } catch {
             throw error.journalError("cannot write the log of partition \(partition)")
@@ -97,7 +97,7 @@ package final class DirectorySuccessor: LogSuccessor {
         guard let directory = self.begun?.directory else {
             throw JournalError(.invalid, "\(self.path) was not begun")
         }
-        do throws(SQLiteFailure) {
+        do throws(SQLiteError) {
             try self.begun?.file.database.checkpointAndTruncate()
         } catch {
             throw error.journalError("cannot finish the log")

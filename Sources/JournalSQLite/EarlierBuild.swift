@@ -25,7 +25,7 @@ enum EarlierBuild {
     }
 
     /// Refuses a database that such a build made.
-    static func refuse(_ database: Database) throws(SQLiteFailure) {
+    static func refuse(_ database: Database) throws(SQLiteError) {
         guard Self.applicationIDs.contains(try database.integer("PRAGMA application_id")) else { return }
         throw database.refusal(JournalError.earlierBuildSentence, code: SQLITE_FORMAT)
     }

@@ -41,7 +41,7 @@ final class LogFile {
         in directory: DataDirectory,
         format: JournalFormat
     ) throws(JournalError) {
-        do throws(SQLiteFailure) {
+        do throws(SQLiteError) {
             let database = try Database(path: directory.logFilePath(number), access: .readWrite)
             guard try database.integer("PRAGMA user_version") != 0 else { return nil }
             try self.init(number: number, database: database, format: format)
@@ -64,7 +64,7 @@ final class LogFile {
         starts: [PartitionStart]
     ) throws(JournalError) {
         try directory.createLogFile(number)
-        do throws(SQLiteFailure) {
+        do throws(SQLiteError) {
             let database = try Database(path: directory.logFilePath(number), access: .readWrite)
             try database.execute("PRAGMA page_size = \(SQLiteJournal.pageBytes)")
             try Self.makeDurable(database)
@@ -110,7 +110,7 @@ final class LogFile {
         }
     }
 
-    private init(number: Int, database: Database, format: JournalFormat) throws(SQLiteFailure) {
+    private init(number: Int, database: Database, format: JournalFormat) throws(SQLiteError) {
         try Self.makeDurable(database)
         self.number = number
         self.database = database
@@ -140,7 +140,7 @@ final class LogFile {
 
     /// Sets the pragmas that make a commit durable, and reads them back: a connection that does not sync would lose
     /// commits that were acknowledged.
-    static func makeDurable(_ database: Database) throws(SQLiteFailure) {
+    static func makeDurable(_ database: Database) throws(SQLiteError) {
         let mode = try database.text("PRAGMA journal_mode = WAL")
         guard mode == "wal" else {
             throw database.refusal(
@@ -168,7 +168,7 @@ final class LogFile {
         of database: Database,
         number: Int,
         format: JournalFormat
-    ) throws(SQLiteFailure) -> [PartitionStart] {
+    ) throws(SQLiteError) -> [PartitionStart] {
         try EarlierBuild.refuse(database)
         let version = try database.integer("PRAGMA user_version")
         guard try database.integer("PRAGMA application_id") == Self.applicationID,
@@ -216,7 +216,7 @@ extension LogFile {
     /// Where each partition stands at the end of the file.
     func ends() throws(JournalError) -> [PartitionStart] {
         var ends = self.starts
-        do throws(SQLiteFailure) {
+        do throws(SQLiteError) {
             for partition in ends.indices {
                 let entry = try self.database.prepare(
                     "SELECT position, log_time FROM entries_\(partition) ORDER BY position DESC LIMIT 1"
@@ -246,27 +246,27 @@ extension LogFile {
     func write(
         _ entries: [EntryAssembler.Assembled],
         _ outputs: [(PartitionID, OutputEntry)]
-    ) throws(WriteFailure) {
-        do throws(SQLiteFailure) {
+    ) throws(WriteError) {
+        do throws(SQLiteError) {
             try self.begin.run()
             for assembled in entries { try self.insert(assembled.entry, assembled.partition) }
             for (partition, output) in outputs { try self.insert(output, partition) }
         } catch {
             self.abandon()
-            throw WriteFailure(cause: error, isOutcomeKnown: true)
+            throw WriteError(cause: error, isOutcomeKnown: true)
         }
-        do throws(SQLiteFailure) {
+        do throws(SQLiteError) {
             try self.commit.run()
         } catch {
             self.abandon()
             if self.holds(entries, outputs) { return }
-            throw WriteFailure(cause: error, isOutcomeKnown: !error.mayHaveCommitted || self.overwrite())
+            throw WriteError(cause: error, isOutcomeKnown: !error.mayHaveCommitted || self.overwrite())
         }
     }
 
     /// Why a transaction is not in the file.
-    struct WriteFailure: Error {
-        let cause: SQLiteFailure
+    struct WriteError: Error {
+        let cause: SQLiteError
         /// False if it may turn up again after a restart.
         let isOutcomeKnown: Bool
     }
@@ -296,7 +296,7 @@ extension LogFile {
     /// Writes something small and durable over the place where the frames of a failed transaction may stand, so that no
     /// restart can find them. False if this fails as well.
     private func overwrite() -> Bool {
-        do throws(SQLiteFailure) {
+        do throws(SQLiteError) {
             try self.settle.run()
             return true
         } catch {
@@ -305,7 +305,7 @@ extension LogFile {
         }
     }
 
-    private func insert(_ entry: LogEntry, _ partition: PartitionID) throws(SQLiteFailure) {
+    private func insert(_ entry: LogEntry, _ partition: PartitionID) throws(SQLiteError) {
         let statement = try self.statement(
             &self.insertEntry[Int(partition.rawValue)],
             "INSERT INTO entries_\(partition) VALUES (?, ?, ?, ?, ?)"
@@ -317,7 +317,7 @@ extension LogFile {
         try statement.run(blob: entry.bytes, at: 5)
     }
 
-    private func insert(_ output: OutputEntry, _ partition: PartitionID) throws(SQLiteFailure) {
+    private func insert(_ output: OutputEntry, _ partition: PartitionID) throws(SQLiteError) {
         let statement = try self.statement(
             &self.insertOutput[Int(partition.rawValue)],
             "INSERT INTO outputs_\(partition) VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -332,7 +332,7 @@ extension LogFile {
         try statement.run(blob: output.record.effects, at: 7)
     }
 
-    private func statement(_ slot: inout Statement?, _ sql: String) throws(SQLiteFailure) -> Statement {
+    private func statement(_ slot: inout Statement?, _ sql: String) throws(SQLiteError) -> Statement {
         if let statement = slot { return statement }
         let statement = try self.database.prepare(sql)
         slot = statement
@@ -342,7 +342,7 @@ extension LogFile {
 
 extension Database {
     /// A failure that we, not SQLite, found.
-    func refusal(_ sentence: String, code: Int32) -> SQLiteFailure {
-        SQLiteFailure(code: code, systemError: 0, message: sentence, file: self.file)
+    func refusal(_ sentence: String, code: Int32) -> SQLiteError {
+        SQLiteError(code: code, systemError: 0, message: sentence, file: self.file)
     }
 }

@@ -43,12 +43,12 @@ final class LogReader: Sendable {
         let database: Database
         private var queries: [String: Statement] = [:]
 
-        init(_ file: File) throws(SQLiteFailure) {
+        init(_ file: File) throws(SQLiteError) {
             self.number = file.number
             self.database = try Database(path: file.path, access: .readOnly)
         }
 
-        func query(_ sql: String) throws(SQLiteFailure) -> Statement {
+        func query(_ sql: String) throws(SQLiteError) -> Statement {
             if let query = self.queries[sql] { return query }
             let query = try self.database.prepare(sql)
             self.queries[sql] = query
@@ -105,12 +105,12 @@ final class LogReader: Sendable {
             sql,
             wanted: position.rawValue...last.rawValue,
             rowsMax: entriesMax
-        ) { (row) throws(RowFault) in
+        ) { (row) throws(RowError) in
             let bytes = row.bytes(at: 4)
             guard let packed = try? PackedRecords(validating: bytes),
                 Int64(packed.count) == row.integer(at: 2)
             else {
-                throw RowFault(sentence: "its records cannot be separated")
+                throw RowError(sentence: "its records cannot be separated")
             }
             let entry = LogEntry(
                 position: LogPosition(UInt64(bitPattern: row.integer(at: 0))),
@@ -139,9 +139,9 @@ final class LogReader: Sendable {
             sql,
             wanted: position.rawValue...last.rawValue,
             rowsMax: outputsMax
-        ) { (row) throws(RowFault) in
+        ) { (row) throws(RowError) in
             guard let version = UInt32(exactly: row.integer(at: 3)) else {
-                throw RowFault(sentence: "its engine version is no version")
+                throw RowError(sentence: "its engine version is no version")
             }
             let output = OutputEntry(
                 position: OutputPosition(UInt64(bitPattern: row.integer(at: 0))),
@@ -159,13 +159,13 @@ final class LogReader: Sendable {
     }
 
     /// The fault of a row.
-    private struct RowFault: Error {
+    private struct RowError: Error {
         let sentence: String
     }
 
-    private static func compare(_ computed: UInt32, with stored: Int64) throws(RowFault) {
+    private static func compare(_ computed: UInt32, with stored: Int64) throws(RowError) {
         if Int64(computed) != stored {
-            throw RowFault(sentence: "its checksum is \(computed), the stored one \(stored)")
+            throw RowError(sentence: "its checksum is \(computed), the stored one \(stored)")
         }
     }
 
@@ -176,7 +176,7 @@ final class LogReader: Sendable {
         _ sql: String,
         wanted: ClosedRange<UInt64>,
         rowsMax: Int,
-        decode: (Statement) throws(RowFault) -> (Row, bytes: Int)
+        decode: (Statement) throws(RowError) -> (Row, bytes: Int)
     ) throws(JournalError) -> [Row] {
         var rows: [Row] = []
         var bytes = 0
@@ -195,7 +195,7 @@ final class LogReader: Sendable {
                     end = min(end, table.before(state.files[index + 1].starts[Int(partition.rawValue)]))
                 }
                 let place = "\(table.rawValue) of partition \(partition)"
-                do throws(SQLiteFailure) {
+                do throws(SQLiteError) {
                     let connection = try Self.connection(to: state.files[index], &state)
                     let query = try connection.query(sql)
                     query.bind(Int64(bitPattern: next), at: 1)
@@ -205,7 +205,7 @@ final class LogReader: Sendable {
                         guard try query.step(), UInt64(bitPattern: query.integer(at: 0)) == next else {
                             throw connection.database.refusal("position \(next) is missing", code: SQLITE_CORRUPT)
                         }
-                        do throws(RowFault) {
+                        do throws(RowError) {
                             let (row, size) = try decode(query)
                             rows.append(row)
                             bytes += size
@@ -225,7 +225,7 @@ final class LogReader: Sendable {
         return rows
     }
 
-    private static func connection(to file: File, _ state: inout State) throws(SQLiteFailure)
+    private static func connection(to file: File, _ state: inout State) throws(SQLiteError)
         -> Connection
     {
         if let index = state.open.firstIndex(where: { $0.number == file.number }) {

@@ -139,7 +139,7 @@ final class LogWriter {
         var bytes = entries.reduce(0) { $0 + $1.entry.bytes.count }
         bytes += outputs.reduce(0) { $0 + $1.1.record.effects.count }
         self.makeRoom(rows: entries.count + outputs.count, bytes: bytes)
-        do throws(LogFile.WriteFailure) {
+        do throws(LogFile.WriteError) {
             try self.file.write(entries, outputs)
         } catch {
             let action = "cannot write \(entries.count) entries and \(outputs.count) outputs"
@@ -232,7 +232,7 @@ extension LogWriter {
         guard walBytes > 0, walBytes + self.file.walBytes(rows: rows, bytes: bytes) > self.configuration.walBytesMax
         else { return }
         self.shared.checkpointer.waitForCopy()
-        do throws(SQLiteFailure) {
+        do throws(SQLiteError) {
             try self.file.database.checkpointAndRestart()
         } catch {
             self.rotate()

@@ -65,7 +65,7 @@ struct OpenedLog {
         try? directory.prepareNotes()
         self.newest = file
         self.ends = try file.ends()
-        do throws(SQLiteFailure) {
+        do throws(SQLiteError) {
             // Every table has a page from the beginning; only later pages count against the file's size.
             let pages = try file.database.integer("PRAGMA page_count")
             let rows = max(0, pages - Int64(2 * format.partitions + 3))
@@ -98,7 +98,7 @@ struct OpenedLog {
                 files.append(LogReader.File(number: number, path: path, starts: newest.starts))
                 continue
             }
-            do throws(SQLiteFailure) {
+            do throws(SQLiteError) {
                 let database = try Database(path: path, access: .readOnly)
                 let starts = try LogFile.starts(of: database, number: number, format: format)
                 files.append(LogReader.File(number: number, path: path, starts: starts))

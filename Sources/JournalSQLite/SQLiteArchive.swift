@@ -31,7 +31,7 @@ package final class SQLiteArchive: RecordArchive {
         let all: Statement
         let one: Statement
 
-        init(path: String, isSynced: Bool) throws(SQLiteFailure) {
+        init(path: String, isSynced: Bool) throws(SQLiteError) {
             self.database = try Database(path: path, access: .readWrite)
             try EarlierBuild.refuse(self.database)
             let mode = try self.database.text("PRAGMA journal_mode = WAL")
@@ -62,22 +62,22 @@ package final class SQLiteArchive: RecordArchive {
             self.one = try self.database.prepare("SELECT bytes FROM records WHERE number = ?1")
         }
 
-        func read(_ number: UInt64) throws(SQLiteFailure) -> [UInt8]? {
+        func read(_ number: UInt64) throws(SQLiteError) -> [UInt8]? {
             defer { self.one.reset() }
             self.one.bind(Int64(clamping: number), at: 1)
             return try self.one.step() ? self.one.bytes(at: 0) : nil
         }
 
-        func removeAll() throws(SQLiteFailure) {
+        func removeAll() throws(SQLiteError) {
             try self.database.execute("DELETE FROM records")
             // Free pages keep their old bytes; a file that is made anew has none.
             try self.database.execute("VACUUM")
             try self.database.checkpointAndTruncate()
         }
 
-        func write(_ records: [ArchivedRecord], removing removed: [UInt64]) throws(SQLiteFailure) {
+        func write(_ records: [ArchivedRecord], removing removed: [UInt64]) throws(SQLiteError) {
             try self.begin.run()
-            do throws(SQLiteFailure) {
+            do throws(SQLiteError) {
                 for record in records {
                     self.insert.bind(Int64(clamping: record.number), at: 1)
                     try self.insert.run(blob: record.bytes, at: 2)
@@ -94,7 +94,7 @@ package final class SQLiteArchive: RecordArchive {
             }
         }
 
-        func readAll(_ body: (ArchivedRecord) -> Void) throws(SQLiteFailure) {
+        func readAll(_ body: (ArchivedRecord) -> Void) throws(SQLiteError) {
             defer { self.all.reset() }
             while try self.all.step() {
                 // No number below 0 was ever written here: such a row is none of ours.
@@ -114,13 +114,13 @@ package final class SQLiteArchive: RecordArchive {
         self.path = path
         // SQLite opens an existing file; an empty file is an empty database.
         _ = try PosixFile(path: path, flags: O_RDWR | O_CREAT)
-        do throws(SQLiteFailure) {
+        do throws(SQLiteError) {
             self.store = Mutex(try Store(path: path, isSynced: isSynced))
         } catch {
             // A file that cannot be read because of a full or failing disk is there again as soon as the disk is well.
             guard error.isDamage else { throw error.journalError("cannot open the archive") }
             try Self.putAside(path, error)
-            do throws(SQLiteFailure) {
+            do throws(SQLiteError) {
                 self.store = Mutex(try Store(path: path, isSynced: isSynced))
             } catch {
                 throw error.journalError("cannot begin the archive")
@@ -129,7 +129,7 @@ package final class SQLiteArchive: RecordArchive {
     }
 
     /// Makes way for a new file where one is damaged, or no database at all.
-    private static func putAside(_ path: String, _ failure: SQLiteFailure) throws(JournalError) {
+    private static func putAside(_ path: String, _ failure: SQLiteError) throws(JournalError) {
         // Sound: all paths are only read during the calls.
         for suffix in ["-wal", "-shm"] { _ = unsafe unlink(path + suffix) }
         guard unsafe rename(path, path + ".damaged") == 0 else { throw failure.journalError("cannot open the archive") }
@@ -137,23 +137,23 @@ package final class SQLiteArchive: RecordArchive {
     }
 
     package func write(_ records: [ArchivedRecord], removing removed: [UInt64]) throws(JournalError) {
-        try self.withStore("cannot write \(records.count) records") { (store) throws(SQLiteFailure) in
+        try self.withStore("cannot write \(records.count) records") { (store) throws(SQLiteError) in
             try store.write(records, removing: removed)
         }
     }
 
     package func readAll(_ body: (ArchivedRecord) -> Void) throws(JournalError) {
-        try self.withStore("cannot read all records") { (store) throws(SQLiteFailure) in try store.readAll(body) }
+        try self.withStore("cannot read all records") { (store) throws(SQLiteError) in try store.readAll(body) }
     }
 
     package func read(_ number: UInt64) throws(JournalError) -> [UInt8]? {
         var bytes: [UInt8]?
-        try self.withStore("cannot read a record") { (store) throws(SQLiteFailure) in bytes = try store.read(number) }
+        try self.withStore("cannot read a record") { (store) throws(SQLiteError) in bytes = try store.read(number) }
         return bytes
     }
 
     package func removeAll() throws(JournalError) {
-        try self.withStore("cannot remove all records") { (store) throws(SQLiteFailure) in try store.removeAll() }
+        try self.withStore("cannot remove all records") { (store) throws(SQLiteError) in try store.removeAll() }
         // Sound: the path is only read during the call. The file that was put aside is no archive, and may not exist.
         _ = unsafe unlink(self.path + ".damaged")
     }
@@ -164,11 +164,11 @@ package final class SQLiteArchive: RecordArchive {
 
     private func withStore(
         _ action: String,
-        _ body: (Store) throws(SQLiteFailure) -> Void
+        _ body: (Store) throws(SQLiteError) -> Void
     ) throws(JournalError) {
         let failure = self.store.withLock { store -> JournalError? in
             guard let store else { return JournalError(.closed, "\(action): the archive is closed") }
-            do throws(SQLiteFailure) {
+            do throws(SQLiteError) {
                 try body(store)
                 return nil
             } catch {

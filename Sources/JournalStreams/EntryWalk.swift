@@ -69,7 +69,7 @@ package struct EntryWalk: Sendable {
                 "position \(self.next) is missing in \(self.stream), behind it is \(message.sequence)"
             )
         }
-        do throws(MessageFault) {
+        do throws(MessageError) {
             let input = try InputMessage(message.bytes, self.journalID, in: self.stream)
             var time = self.last.time
             let logTime = time.next(stamp: message.stamp, writtenAt: input.writtenAt)

@@ -2,7 +2,7 @@ package import Journaling
 package import WidgetModel
 
 /// The fault of a message.
-package struct MessageFault: Error {
+package struct MessageError: Error {
     package let sentence: String
 
     package init(sentence: String) { self.sentence = sentence }
@@ -52,31 +52,31 @@ package enum MessageFormat {
 
     /// A reader at the beginning of a message's content, once the message is known to be whole and of this log.
     package static func reader(of bytes: [UInt8], _ kind: Kind, _ journalID: String, in place: String)
-        throws(MessageFault)
+        throws(MessageError)
         -> ByteReader
     {
         do {
-            guard bytes.count > 4 else { throw MessageFault(sentence: "it is too short") }
+            guard bytes.count > 4 else { throw MessageError(sentence: "it is too short") }
             var end = ByteReader(bytes, in: (bytes.count - 4)..<bytes.count)
             let body = Array(bytes[..<(bytes.count - 4)])
             var reader = ByteReader(body)
             let version = try reader.readByte()
             guard version == Self.version else {
-                throw MessageFault(sentence: "it has version \(version), this program reads \(Self.version)")
+                throw MessageError(sentence: "it has version \(version), this program reads \(Self.version)")
             }
             guard try end.readFixed32() == Self.checksum(body, place) else {
-                throw MessageFault(sentence: "its checksum is wrong")
+                throw MessageError(sentence: "its checksum is wrong")
             }
-            guard try reader.readByte() == kind.rawValue else { throw MessageFault(sentence: "it is of another kind") }
+            guard try reader.readByte() == kind.rawValue else { throw MessageError(sentence: "it is of another kind") }
             let log = try reader.readString()
             guard log == journalID else {
-                throw MessageFault(sentence: "it is of the log \(log), this is \(journalID)")
+                throw MessageError(sentence: "it is of the log \(log), this is \(journalID)")
             }
             return reader
-        } catch let fault as MessageFault {
+        } catch let fault as MessageError {
             throw fault
         } catch {
-            throw MessageFault(sentence: "\(error)")
+            throw MessageError(sentence: "\(error)")
         }
     }
 
@@ -115,7 +115,7 @@ package struct InputMessage: Sendable {
         self.records = records
     }
 
-    package init(_ bytes: [UInt8], _ journalID: String, in stream: String) throws(MessageFault) {
+    package init(_ bytes: [UInt8], _ journalID: String, in stream: String) throws(MessageError) {
         let isCopy = bytes.count > 1 && bytes[1] == MessageFormat.Kind.copy.rawValue
         var reader = try MessageFormat.reader(of: bytes, isCopy ? .copy : .batch, journalID, in: stream)
         do {
@@ -124,7 +124,7 @@ package struct InputMessage: Sendable {
             self.fan = isCopy ? try reader.readVarint() : nil
             self.records = try PackedRecords(validating: try reader.readBytes())
         } catch {
-            throw MessageFault(sentence: "\(error)")
+            throw MessageError(sentence: "\(error)")
         }
     }
 }
@@ -150,17 +150,17 @@ package struct FanMessage: Sendable {
         self.submission = submission
     }
 
-    package init(_ bytes: [UInt8], _ journalID: String, in stream: String) throws(MessageFault) {
+    package init(_ bytes: [UInt8], _ journalID: String, in stream: String) throws(MessageError) {
         var reader = try MessageFormat.reader(of: bytes, .fan, journalID, in: stream)
         do {
             self.id = MessageID(writer: try reader.readFixed64(), number: try reader.readVarint())
             self.writtenAt = try reader.readInstant()
-            let parts = try reader.readEach { (reader) throws(ByteFault) in
+            let parts = try reader.readEach { (reader) throws(ByteError) in
                 try PackedRecords(validating: try reader.readBytes())
             }
             self.submission = SubmissionToAll(each: parts)
         } catch {
-            throw MessageFault(sentence: "\(error)")
+            throw MessageError(sentence: "\(error)")
         }
     }
 }
@@ -177,7 +177,7 @@ package enum OutputMessage {
         }
     }
 
-    package static func record(_ bytes: [UInt8], _ journalID: String, in stream: String) throws(MessageFault)
+    package static func record(_ bytes: [UInt8], _ journalID: String, in stream: String) throws(MessageError)
         -> OutputRecord
     {
         var reader = try MessageFormat.reader(of: bytes, .output, journalID, in: stream)
@@ -190,7 +190,7 @@ package enum OutputMessage {
                 effects: try reader.readBytes()
             )
         } catch {
-            throw MessageFault(sentence: "\(error)")
+            throw MessageError(sentence: "\(error)")
         }
     }
 }

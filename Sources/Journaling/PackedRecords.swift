@@ -23,8 +23,8 @@ package struct PackedRecords: Hashable, Sendable {
     /// The records that stored bytes hold. O(records).
     ///
     /// - Parameter bytes: Bytes of another value of this type, perhaps damaged since.
-    /// - Throws: ``ByteFault`` if they are not frames from end to end.
-    package init(validating bytes: [UInt8]) throws(ByteFault) {
+    /// - Throws: ``ByteError`` if they are not frames from end to end.
+    package init(validating bytes: [UInt8]) throws(ByteError) {
         var reader = ByteReader(bytes)
         var count = 0
         while !reader.isAtEnd {

@@ -100,7 +100,7 @@ package struct SnapshotFileReader {
         do {
             if start.starts(with: SnapshotFile.earlierMagic) { throw JournalError.earlierBuild(name) }
             var reader = ByteReader(start)
-            for byte in SnapshotFile.magic where try reader.readByte() != byte { throw ByteFault.invalid(offset: 0) }
+            for byte in SnapshotFile.magic where try reader.readByte() != byte { throw ByteError.invalid(offset: 0) }
             let version = try reader.readFixed32()
             guard version == SnapshotFile.version else {
                 throw JournalError(
@@ -109,13 +109,13 @@ package struct SnapshotFileReader {
                 )
             }
             let length = Int(try reader.readFixed32())
-            guard length <= 65_536 else { throw ByteFault.invalid(offset: 12) }
+            guard length <= 65_536 else { throw ByteError.invalid(offset: 12) }
             let body = try source(length + 4)
-            guard body.count == length + 4 else { throw ByteFault.truncated(offset: 16 + body.count) }
+            guard body.count == length + 4 else { throw ByteError.truncated(offset: 16 + body.count) }
             var checked = ByteReader(body, in: length..<body.count)
             let signed = start + body[..<length]
             guard try checked.readFixed32() == CRC32C.of(signed.span) else {
-                throw ByteFault.invalid(offset: 16)
+                throw ByteError.invalid(offset: 16)
             }
             reader = ByteReader(body, in: 0..<length)
             self.head = SnapshotFile.Head(

@@ -16,13 +16,13 @@ extension ConfigurationFile {
         path: String,
         environment: [String: String],
         options: [(path: String, text: String)] = []
-    ) throws(ConfigurationFaults) -> Parsed {
+    ) throws(SettingsError) -> Parsed {
         let text: String
         switch self.contents(of: path, bytesMax: Self.fileBytesMax) {
         case .success(let read): text = read
         case .failure(let reason):
             let sentence = "\(reason.sentence); `freshet default-config` prints one to start from"
-            throw ConfigurationFaults([SettingFault(place: .wholeFile(path), path: "", sentence: sentence)])
+            throw SettingsError([SettingFault(place: .wholeFile(path), path: "", sentence: sentence)])
         }
         let process = FileManager.default.currentDirectoryPath
         let absolute = FileNameResolver.resolve(path, in: process)
@@ -39,7 +39,7 @@ extension ConfigurationFile {
         )
         var configuration = parsed.configuration
         let faults = parsed.files.compactMap { self.look(at: $0, for: &configuration) }
-        guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+        guard faults.isEmpty else { throw SettingsError(faults) }
         return Parsed(configuration: configuration, files: parsed.files)
     }
 
@@ -48,7 +48,7 @@ extension ConfigurationFile {
         of text: String,
         name: String,
         in folder: String
-    ) throws(ConfigurationFaults) -> [BudgetPolicy] {
+    ) throws(SettingsError) -> [BudgetPolicy] {
         var configuration = GatewayConfiguration()
         var yaml = ConfigurationText(text, name: name)
         var reader = SettingsReader(name: name)
@@ -63,7 +63,7 @@ extension ConfigurationFile {
             case .failure(let reason):
                 faults.append(SettingFault(place: place, path: key, sentence: "\(resolved) \(reason.sentence)"))
             case .success(let text):
-                do throws(ConfigurationFaults) {
+                do throws(SettingsError) {
                     let policy = try PolicyFile.parse(text, name: resolved)
                     if BudgetPolicy.preset(named: policy.name) != nil
                         || found.contains(where: { $0.name == policy.name })
@@ -78,7 +78,7 @@ extension ConfigurationFile {
                 }
             }
         }
-        guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+        guard faults.isEmpty else { throw SettingsError(faults) }
         return found
     }
 
@@ -114,24 +114,24 @@ extension ConfigurationFile {
     }
 
     /// Why a file was not read; continues a sentence that starts with its name.
-    private struct Unreadable: Error {
+    private struct ReadError: Error {
         let sentence: String
     }
 
-    private static func contents(of path: String, bytesMax: Int) -> Result<String, Unreadable> {
+    private static func contents(of path: String, bytesMax: Int) -> Result<String, ReadError> {
         var isFolder = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-            return .failure(Unreadable(sentence: "does not exist"))
+            return .failure(ReadError(sentence: "does not exist"))
         }
-        if isFolder { return .failure(Unreadable(sentence: "is a folder; give a file")) }
+        if isFolder { return .failure(ReadError(sentence: "is a folder; give a file")) }
         guard let data = try? Data(contentsOf: URL(filePath: path)) else {
-            return .failure(Unreadable(sentence: "cannot be read; check its owner and mode"))
+            return .failure(ReadError(sentence: "cannot be read; check its owner and mode"))
         }
         guard data.count <= bytesMax else {
-            return .failure(Unreadable(sentence: "is longer than \(bytesMax.grouped) bytes"))
+            return .failure(ReadError(sentence: "is longer than \(bytesMax.grouped) bytes"))
         }
         guard let text = String(validating: data, as: UTF8.self) else {
-            return .failure(Unreadable(sentence: "is not UTF-8 text"))
+            return .failure(ReadError(sentence: "is not UTF-8 text"))
         }
         return .success(text)
     }

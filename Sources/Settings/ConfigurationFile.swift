@@ -53,7 +53,7 @@ package enum ConfigurationFile {
         options: [(path: String, text: String)] = [],
         folders: Folders = Folders(),
         policies: [BudgetPolicy] = []
-    ) throws(ConfigurationFaults) -> Parsed {
+    ) throws(SettingsError) -> Parsed {
         var configuration = GatewayConfiguration()
         configuration.filePolicies = policies
         var yaml = ConfigurationText(text, name: name)
@@ -87,7 +87,7 @@ package enum ConfigurationFile {
         }
         var files = FileNameResolver(places: places, folders: folders)
         configuration.visit(&files)
-        guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+        guard faults.isEmpty else { throw SettingsError(faults) }
         return Parsed(configuration: configuration, files: files.files.map { $0.unneeded(in: configuration) })
     }
 
@@ -105,11 +105,11 @@ package enum ConfigurationFile {
     }
 
     /// One entry of a list, as YAML or JSON, as `freshet config put` sends it.
-    package static func entry(_ text: String, name: String) throws(ConfigurationFaults) -> JSONValue {
+    package static func entry(_ text: String, name: String) throws(SettingsError) -> JSONValue {
         var yaml = ConfigurationText(text, name: name)
         guard let root = yaml.compose(), yaml.faults.isEmpty else {
             let empty = SettingFault(place: .wholeFile(name), path: "", sentence: "is empty; give an entry")
-            throw ConfigurationFaults(yaml.faults.isEmpty ? [empty] : yaml.faults)
+            throw SettingsError(yaml.faults.isEmpty ? [empty] : yaml.faults)
         }
         return root.jsonValue
     }

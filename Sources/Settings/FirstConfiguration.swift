@@ -28,7 +28,7 @@ package struct FirstConfiguration: Hashable, Sendable {
     /// Judges the answers as reading the file does.
     ///
     /// - Throws: The answers that cannot be used, with the reasons.
-    package func check() throws(ConfigurationFaults) {
+    package func check() throws(SettingsError) {
         _ = try ConfigurationFile.parse(self.text)
     }
 

@@ -86,7 +86,7 @@ extension GatewayConfiguration {
         _ value: JSONValue,
         as entry: AmendedEntry,
         keeping current: JSONValue? = nil
-    ) throws(ConfigurationFaults) -> JSONValue {
+    ) throws(SettingsError) -> JSONValue {
         let alone = try self.parse(value, as: entry)
         let known = (self.json(of: entry)?.objects ?? []).union(current?.objects ?? [])
         let faults = alone.fileFaults(entry, known)
@@ -100,21 +100,21 @@ extension GatewayConfiguration {
     /// This configuration, as the file has it, with operators' changes by requests.
     ///
     /// - Throws: The faults of an entry, or of the whole because of the entries.
-    package func amended(by amendments: [StandingAmendment]) throws(ConfigurationFaults) -> GatewayConfiguration {
+    package func amended(by amendments: [StandingAmendment]) throws(SettingsError) -> GatewayConfiguration {
         guard !amendments.isEmpty else { return self }
         var whole = self
         var faults: [SettingFault] = []
         for amendment in amendments {
-            do throws(ConfigurationFaults) {
+            do throws(SettingsError) {
                 try whole.take(amendment, self)
             } catch {
                 faults += error.faults
             }
         }
-        guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+        guard faults.isEmpty else { throw SettingsError(faults) }
         let found = whole.faults()
         guard found.isEmpty else {
-            throw ConfigurationFaults(found.map { whole.fault($0.path, $0.sentence, amendments) })
+            throw SettingsError(found.map { whole.fault($0.path, $0.sentence, amendments) })
         }
         return whole
     }
@@ -141,8 +141,8 @@ extension GatewayConfiguration {
     private mutating func take(
         _ amendment: StandingAmendment,
         _ file: GatewayConfiguration
-    ) throws(ConfigurationFaults) {
-        let fresh = try amendment.value.map { (text) throws(ConfigurationFaults) in
+    ) throws(SettingsError) {
+        let fresh = try amendment.value.map { (text) throws(SettingsError) in
             try file.parse(text: text, as: amendment.entry)
         }
         switch amendment.entry {
@@ -156,9 +156,9 @@ extension GatewayConfiguration {
         all.replaceSubrange(place..<min(place + 1, all.count), with: fresh)
     }
 
-    private func parse(text: String, as entry: AmendedEntry) throws(ConfigurationFaults) -> GatewayConfiguration {
+    private func parse(text: String, as entry: AmendedEntry) throws(SettingsError) -> GatewayConfiguration {
         let value: JSONValue
-        do throws(JSONFault) {
+        do throws(JSONError) {
             value = try JSONReader().parse(Array(text.utf8), limits: JSONLimits(bytesMax: text.utf8.count))
         } catch {
             throw self.faults([("", "is not JSON: \(error)")], of: entry)
@@ -167,7 +167,7 @@ extension GatewayConfiguration {
     }
 
     /// Reads an entry as the file's are read.
-    private func parse(_ value: JSONValue, as entry: AmendedEntry) throws(ConfigurationFaults) -> GatewayConfiguration {
+    private func parse(_ value: JSONValue, as entry: AmendedEntry) throws(SettingsError) -> GatewayConfiguration {
         let root = JSONValue.object([JSONValue.Member(name: entry.list, value: .array([value]))])
         var (alone, reader) = (self.alone, SettingsReader(name: entry.description))
         reader.read(root.node) { alone.visit(entry, &$0) }
@@ -201,9 +201,9 @@ extension GatewayConfiguration {
         path.firstIndex(of: "]").map { String(path[$0...].dropFirst().drop { $0 == "." }) } ?? path
     }
 
-    private func faults(_ found: [(path: String, sentence: String)], of entry: AmendedEntry) -> ConfigurationFaults {
+    private func faults(_ found: [(path: String, sentence: String)], of entry: AmendedEntry) -> SettingsError {
         let place = SettingFault.Place.amendment(entry.description)
-        return ConfigurationFaults(
+        return SettingsError(
             found.map { SettingFault(place: place, path: Self.inside($0.path), sentence: $0.sentence) }
         )
     }

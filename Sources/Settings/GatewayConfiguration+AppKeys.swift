@@ -166,7 +166,7 @@ private struct KindDraft: Sendable {
         let kind = WidgetKind(self.name)
         // One fault of a schema is thrown at a time: take its parameter out and look again.
         while true {
-            do throws(SchemaFault) {
+            do throws(SchemaError) {
                 self.schema = try KindSchema(kind: kind, parameters: schemas)
                 return
             } catch {
@@ -217,12 +217,12 @@ private struct ParameterDraft: Sendable {
         visitor.scalars("cases", &self.cases, .label)
     }
 
-    struct Fault: Error {
+    struct KeyError: Error {
         let key: String
         let sentence: String
     }
 
-    var schema: Result<ParameterSchema, Fault> {
+    var schema: Result<ParameterSchema, KeyError> {
         let bare = ParameterSchema(
             self.name,
             self.type,
@@ -236,7 +236,7 @@ private struct ParameterDraft: Sendable {
             return .success(bare)
         }
         let wrapped = JSONValue.object([JSONValue.Member(name: self.name, value: json)])
-        do throws(ConfigurationFault) {
+        do throws(ConfigurationError) {
             let value = try probe.configuration(from: wrapped)[self.name]
             return .success(
                 ParameterSchema(
@@ -249,7 +249,7 @@ private struct ParameterDraft: Sendable {
                 )
             )
         } catch {
-            return .failure(Fault(key: "default", sentence: error.sentence))
+            return .failure(KeyError(key: "default", sentence: error.sentence))
         }
     }
 

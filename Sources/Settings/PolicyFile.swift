@@ -11,13 +11,13 @@ package enum PolicyFile {
     /// - Parameters:
     ///   - text: The file's text.
     ///   - name: The file's name in faults.
-    package static func parse(_ text: String, name: String) throws(ConfigurationFaults) -> BudgetPolicy {
+    package static func parse(_ text: String, name: String) throws(SettingsError) -> BudgetPolicy {
         try self.parse(text, name: name, isAlone: true)
     }
 
     /// Reads a policy that stands in another file, as a kind's `budget` does: it need not say its name, nor where its numbers
     /// are from. The paths of faults begin in it.
-    package static func parse(section text: String) throws(ConfigurationFaults) -> BudgetPolicy {
+    package static func parse(section text: String) throws(SettingsError) -> BudgetPolicy {
         try self.parse(text, name: "", isAlone: false)
     }
 
@@ -25,18 +25,18 @@ package enum PolicyFile {
         _ text: String,
         name: String,
         isAlone: Bool
-    ) throws(ConfigurationFaults) -> BudgetPolicy {
+    ) throws(SettingsError) -> BudgetPolicy {
         var draft = PolicyDraft()
         var yaml = ConfigurationText(text, name: name)
         var reader = SettingsReader(name: name)
         guard let root = yaml.compose() else {
             let sentence = "is empty; give at least a name, a source and a date"
             let fault = SettingFault(place: .wholeFile(name), path: "", sentence: sentence)
-            throw ConfigurationFaults(yaml.faults.isEmpty ? [fault] : yaml.faults)
+            throw SettingsError(yaml.faults.isEmpty ? [fault] : yaml.faults)
         }
         reader.read(root) { draft.visit(&$0, isNamed: isAlone, isSourced: isAlone) }
         let faults = yaml.faults + reader.faults
-        guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+        guard faults.isEmpty else { throw SettingsError(faults) }
         return draft.policy
     }
 }

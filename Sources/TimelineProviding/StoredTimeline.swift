@@ -83,7 +83,7 @@ package struct StoredTimeline: ByteCoded, Hashable, Sendable {
         }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         guard try reader.readByte() == Self.version else { throw .invalid(offset: start) }
         self.reload = try ReloadID(from: &reader)
@@ -93,9 +93,9 @@ package struct StoredTimeline: ByteCoded, Hashable, Sendable {
         guard let family = WidgetFamily(rawValue: try reader.readByte()) else { throw .invalid(offset: place) }
         self.family = family
         self.digest = try reader.readBytes()
-        self.entries = try reader.readEach { (reader) throws(ByteFault) in
+        self.entries = try reader.readEach { (reader) throws(ByteError) in
             let date = try reader.readInstant()
-            let relevance = try reader.readOptional { (reader) throws(ByteFault) in
+            let relevance = try reader.readOptional { (reader) throws(ByteError) in
                 EntryRelevance(
                     score: Float(bitPattern: try reader.readFixed32()),
                     duration: try reader.readInterval()

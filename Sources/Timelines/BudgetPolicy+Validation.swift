@@ -9,7 +9,7 @@ extension BudgetPolicy {
     package static let lowPowerMax = 100
 
     /// Everything that is wrong with the policy, in the order of the fields.
-    package func faults() -> [BudgetPolicyFault] {
+    package func faults() -> [BudgetPolicyError] {
         var check = Check()
         self.checkWindow(&check)
         self.checkPace(&check)
@@ -19,10 +19,10 @@ extension BudgetPolicy {
 
     /// The faults that were found so far.
     private struct Check {
-        var faults: [BudgetPolicyFault] = []
+        var faults: [BudgetPolicyError] = []
 
         mutating func callAsFunction(_ holds: Bool, _ field: String, _ message: String) {
-            if !holds { self.faults.append(BudgetPolicyFault(field: field, message: message)) }
+            if !holds { self.faults.append(BudgetPolicyError(field: field, message: message)) }
         }
     }
 
@@ -146,7 +146,7 @@ extension BudgetPolicy {
     }
 
     /// Reads a policy back; one with ``faults()`` counts as damaged.
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         self.name = try reader.readString()
         self.source = try reader.readString()
@@ -185,7 +185,7 @@ extension BudgetPolicy.Window: ByteCoded {
         }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         switch try reader.readByte() {
         case 0: self = .fixed(length: try reader.readInterval(), anchor: try BudgetPolicy.Anchor(from: &reader))

@@ -263,7 +263,7 @@ extension ReloadBudget {
         writer.write(varint: UInt64(self.pushCount))
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         self.reloaded = try reader.readSigned()
         guard self.reloaded == Self.never || Self.instants.contains(self.reloaded) else {

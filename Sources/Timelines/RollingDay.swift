@@ -90,7 +90,7 @@ package struct RollingDay: ByteCoded, Sendable {
         for word in 0..<5 { writer.write(fixed64: self.bits[word]) }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         self.newest = try reader.readSigned(in: 0...1 << 40)
         for word in 0..<5 { self.bits[word] = try reader.readFixed64() }
     }

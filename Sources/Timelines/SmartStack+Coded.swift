@@ -3,7 +3,7 @@ package import WidgetModel
 /// The bytes of a stack: its widgets in their order.
 extension SmartStack: ByteCoded {
     package func encode(into writer: inout ByteWriter) { self.widgets.encode(into: &writer) }
-    package init(from reader: inout ByteReader) throws(ByteFault) { self.widgets = try Array(from: &reader) }
+    package init(from reader: inout ByteReader) throws(ByteError) { self.widgets = try Array(from: &reader) }
 }
 
 extension SmartStack.Widget: ByteCoded {
@@ -13,7 +13,7 @@ extension SmartStack.Widget: ByteCoded {
         writer.write(fixed32: self.score.bitPattern)
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         self.instance = try InstanceID(from: &reader)
         self.date = try Instant?(from: &reader)
         self.score = Float(bitPattern: try reader.readFixed32())

@@ -65,7 +65,7 @@ package struct Timeline: Hashable, Sendable {
 extension Timeline {
     /// Refuses a timeline that the engine does not store; all other faults are at most findings of
     /// ``lint(receivedAt:context:limits:)``.
-    package func validate(_ limits: TimelineLimits = TimelineLimits()) throws(TimelineFault) {
+    package func validate(_ limits: TimelineLimits = TimelineLimits()) throws(TimelineError) {
         if self.entries.count > limits.entriesMax {
             throw .tooManyEntries(count: self.entries.count, max: limits.entriesMax)
         }
@@ -96,13 +96,13 @@ extension Timeline: ByteCoded {
         }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         self.policy = try ReloadPolicy(from: &reader)
-        self.digest = try reader.readOptional { (reader) throws(ByteFault) in try reader.readBytes() }
+        self.digest = try reader.readOptional { (reader) throws(ByteError) in try reader.readBytes() }
         var previous: Int64 = 0
-        self.entries = try reader.readEach { (reader) throws(ByteFault) in
+        self.entries = try reader.readEach { (reader) throws(ByteError) in
             previous &+= try reader.readSigned()
-            let relevance = try reader.readOptional { (reader) throws(ByteFault) in
+            let relevance = try reader.readOptional { (reader) throws(ByteError) in
                 EntryRelevance(
                     score: Float(bitPattern: try reader.readFixed32()),
                     duration: try reader.readInterval()
@@ -122,7 +122,7 @@ extension ReloadPolicy: ByteCoded {
         }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         switch try reader.readByte() {
         case 0: self = .atEnd

@@ -9,7 +9,7 @@ extension TimelineFinding: ByteCoded {
         writer.write(signed: other)
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         let tag = try reader.readByte()
         guard let count = Int(exactly: try reader.readVarint()) else { throw .invalid(offset: start) }
@@ -49,7 +49,7 @@ extension TimelineFinding: ByteCoded {
     }
 }
 
-extension TimelineFault: ByteCoded {
+extension TimelineError: ByteCoded {
     package func encode(into writer: inout ByteWriter) {
         switch self {
         case .tooManyEntries(let count, let max):
@@ -63,7 +63,7 @@ extension TimelineFault: ByteCoded {
         }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         switch try reader.readByte() {
         case 0: self = .tooManyEntries(count: try Int(from: &reader), max: try Int(from: &reader))

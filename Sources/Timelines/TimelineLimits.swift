@@ -19,7 +19,7 @@ package struct TimelineLimits: Hashable, Sendable {
 }
 
 /// Why a timeline is refused.
-package enum TimelineFault: Error, Hashable, Sendable, CustomStringConvertible {
+package enum TimelineError: Error, Hashable, Sendable, CustomStringConvertible {
     case tooManyEntries(count: Int, max: Int)
     case digestLength(bytes: Int, max: Int)
     /// NaN and infinities cannot be ordered.

@@ -84,7 +84,7 @@ extension TunedWindows {
         for hour in 0..<Self.hours { writer.write(varint: self.views.isEmpty ? 0 : UInt64(self.views[hour])) }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         // A day before the epoch is where the first window can start; 25 hours are the longest.
         self.startMinute = try reader.readSigned(in: -1440...1 << 40)
         self.lengthMinutes = try reader.readSigned(in: 1...1500)

@@ -142,7 +142,7 @@ extension [UInt8] {
 
 /// Reads the bytes of a ``ByteWriter``.
 ///
-/// Every read is bounds-checked and throws ``ByteFault``; a reader never traps on damaged input.
+/// Every read is bounds-checked and throws ``ByteError``; a reader never traps on damaged input.
 public struct ByteReader: Sendable {
     /// The bytes to read.
     public let bytes: [UInt8]
@@ -177,7 +177,7 @@ public struct ByteReader: Sendable {
 
     /// Reads one byte.
     @inlinable
-    public mutating func readByte() throws(ByteFault) -> UInt8 {
+    public mutating func readByte() throws(ByteError) -> UInt8 {
         guard self.offset < self.end else { throw .truncated(offset: self.offset) }
         defer { self.next += 1 }
         return self.bytes[self.offset]
@@ -196,7 +196,7 @@ public struct ByteReader: Sendable {
 
     /// Reads a byte that is 1 or 0.
     @inlinable
-    public mutating func readBool() throws(ByteFault) -> Bool {
+    public mutating func readBool() throws(ByteError) -> Bool {
         switch try self.readByte() {
         case 0: return false
         case 1: return true
@@ -206,7 +206,7 @@ public struct ByteReader: Sendable {
 
     /// Reads a varint that fits 64 bits.
     @inlinable
-    public mutating func readVarint() throws(ByteFault) -> UInt64 {
+    public mutating func readVarint() throws(ByteError) -> UInt64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0
         while true {
@@ -220,7 +220,7 @@ public struct ByteReader: Sendable {
 
     /// A count of elements that take at least one byte each, so that a damaged count cannot ask for gigabytes.
     @inlinable
-    public mutating func readCount() throws(ByteFault) -> Int {
+    public mutating func readCount() throws(ByteError) -> Int {
         let start = self.offset
         let value = try self.readVarint()
         guard value <= UInt64(self.remaining) else { throw .invalid(offset: start) }
@@ -229,14 +229,14 @@ public struct ByteReader: Sendable {
 
     /// Reads a number of either sign.
     @inlinable
-    public mutating func readSigned() throws(ByteFault) -> Int64 {
+    public mutating func readSigned() throws(ByteError) -> Int64 {
         let value = try self.readVarint()
         return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
     }
 
     /// A number within bounds that its meaning sets, so that sums and products of it fit.
     @inlinable
-    public mutating func readSigned(in bounds: ClosedRange<Int64>) throws(ByteFault) -> Int64 {
+    public mutating func readSigned(in bounds: ClosedRange<Int64>) throws(ByteError) -> Int64 {
         let start = self.offset
         let value = try self.readSigned()
         guard bounds.contains(value) else { throw .invalid(offset: start) }
@@ -245,7 +245,7 @@ public struct ByteReader: Sendable {
 
     /// Reads four bytes, little-endian.
     @inlinable
-    public mutating func readFixed32() throws(ByteFault) -> UInt32 {
+    public mutating func readFixed32() throws(ByteError) -> UInt32 {
         guard self.remaining >= 4 else { throw .truncated(offset: self.offset) }
         var value: UInt32 = 0
         for index in 0..<4 { value |= UInt32(self.bytes[self.offset + index]) << UInt32(8 * index) }
@@ -255,7 +255,7 @@ public struct ByteReader: Sendable {
 
     /// Reads eight bytes, little-endian.
     @inlinable
-    public mutating func readFixed64() throws(ByteFault) -> UInt64 {
+    public mutating func readFixed64() throws(ByteError) -> UInt64 {
         guard self.remaining >= 8 else { throw .truncated(offset: self.offset) }
         var value: UInt64 = 0
         for index in 0..<8 { value |= UInt64(self.bytes[self.offset + index]) << UInt64(8 * index) }
@@ -265,25 +265,25 @@ public struct ByteReader: Sendable {
 
     /// Reads a number by its bit pattern.
     @inlinable
-    public mutating func readDouble() throws(ByteFault) -> Double {
+    public mutating func readDouble() throws(ByteError) -> Double {
         Double(bitPattern: try self.readFixed64())
     }
 
     /// Reads an instant.
     @inlinable
-    public mutating func readInstant() throws(ByteFault) -> Instant {
+    public mutating func readInstant() throws(ByteError) -> Instant {
         Instant(milliseconds: try self.readSigned())
     }
 
     /// Reads an interval.
     @inlinable
-    public mutating func readInterval() throws(ByteFault) -> Interval {
+    public mutating func readInterval() throws(ByteError) -> Interval {
         Interval(milliseconds: try self.readSigned())
     }
 
     /// An interval that is not below zero.
     @inlinable
-    public mutating func readLength() throws(ByteFault) -> Interval {
+    public mutating func readLength() throws(ByteError) -> Interval {
         let start = self.offset
         let interval = try self.readInterval()
         guard interval >= .zero else { throw .invalid(offset: start) }
@@ -292,13 +292,13 @@ public struct ByteReader: Sendable {
 
     /// Reads a length and so many bytes.
     @inlinable
-    public mutating func readBytes() throws(ByteFault) -> [UInt8] {
+    public mutating func readBytes() throws(ByteError) -> [UInt8] {
         Array(self.bytes[try self.readByteRange()])
     }
 
     /// The place of a length-prefixed run of bytes in ``bytes``, for readers that do not want a copy.
     @inlinable
-    public mutating func readByteRange() throws(ByteFault) -> Range<Int> {
+    public mutating func readByteRange() throws(ByteError) -> Range<Int> {
         let count = try self.readCount()
         defer { self.next += count }
         return self.offset..<(self.offset + count)
@@ -306,7 +306,7 @@ public struct ByteReader: Sendable {
 
     /// Reads a length and so many bytes of valid UTF-8.
     @inlinable
-    public mutating func readString() throws(ByteFault) -> String {
+    public mutating func readString() throws(ByteError) -> String {
         let start = self.offset
         let range = try self.readByteRange()
         do {
@@ -319,16 +319,16 @@ public struct ByteReader: Sendable {
     /// Reads an optional that ``ByteWriter/write(_:_:)`` wrote.
     @inlinable
     public mutating func readOptional<Value>(
-        _ body: (inout ByteReader) throws(ByteFault) -> Value
-    ) throws(ByteFault) -> Value? {
+        _ body: (inout ByteReader) throws(ByteError) -> Value
+    ) throws(ByteError) -> Value? {
         try self.readBool() ? try body(&self) : nil
     }
 
     /// Reads a list that ``ByteWriter/write(each:_:)`` wrote.
     @inlinable
     public mutating func readEach<Element>(
-        _ body: (inout ByteReader) throws(ByteFault) -> Element
-    ) throws(ByteFault) -> [Element] {
+        _ body: (inout ByteReader) throws(ByteError) -> Element
+    ) throws(ByteError) -> [Element] {
         let count = try self.readCount()
         var elements: [Element] = []
         elements.reserveCapacity(count)
@@ -338,7 +338,7 @@ public struct ByteReader: Sendable {
 }
 
 /// Why bytes could not be read back.
-@frozen public enum ByteFault: Error, Hashable, Sendable {
+@frozen public enum ByteError: Error, Hashable, Sendable {
     /// The bytes end before the value does.
     case truncated(offset: Int)
     /// A byte at this offset cannot stand there.

@@ -3,7 +3,7 @@ package protocol ByteCoded {
     /// Appends the value.
     func encode(into writer: inout ByteWriter)
     /// Reads a value back; throws if there is none.
-    init(from reader: inout ByteReader) throws(ByteFault)
+    init(from reader: inout ByteReader) throws(ByteError)
 }
 
 extension ByteCoded {
@@ -15,7 +15,7 @@ extension ByteCoded {
     }
 
     /// The value that these bytes are, all of them.
-    package init(encoded bytes: [UInt8]) throws(ByteFault) {
+    package init(encoded bytes: [UInt8]) throws(ByteError) {
         var reader = ByteReader(bytes)
         try self.init(from: &reader)
         guard reader.isAtEnd else { throw .invalid(offset: reader.offset) }
@@ -33,7 +33,7 @@ package protocol FieldCoded: ByteCoded {
 
 extension FieldCoded {
     package func encode(into writer: inout ByteWriter) { Self.coding.encode(self, into: &writer) }
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         self = try Self.coding.read(from: &reader)
         guard self.isPossible else { throw .invalid(offset: start) }
@@ -45,7 +45,7 @@ extension FieldCoded {
 package protocol FieldCoding<Root>: Sendable {
     associatedtype Root
     func encode(_ root: Root, into writer: inout ByteWriter)
-    func read(from reader: inout ByteReader) throws(ByteFault) -> Root
+    func read(from reader: inout ByteReader) throws(ByteError) -> Root
 }
 
 /// One description of a structure's bytes for both directions, as in `Fields(Self.init, \.host, \.limit)`: writing and
@@ -69,7 +69,7 @@ package struct Fields<Root, each Value: ByteCoded>: FieldCoding {
         repeat (root[keyPath: each self.paths]).encode(into: &writer)
     }
 
-    package func read(from reader: inout ByteReader) throws(ByteFault) -> Root {
+    package func read(from reader: inout ByteReader) throws(ByteError) -> Root {
         self.make(repeat try (each Value)(from: &reader))
     }
 }
@@ -78,47 +78,47 @@ package struct Fields<Root, each Value: ByteCoded>: FieldCoding {
 
 extension Bool: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(self) }
-    package init(from reader: inout ByteReader) throws(ByteFault) { self = try reader.readBool() }
+    package init(from reader: inout ByteReader) throws(ByteError) { self = try reader.readBool() }
 }
 
 extension Int: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(signed: Int64(self)) }
-    package init(from reader: inout ByteReader) throws(ByteFault) { self = Int(try reader.readSigned()) }
+    package init(from reader: inout ByteReader) throws(ByteError) { self = Int(try reader.readSigned()) }
 }
 
 extension UInt8: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(byte: self) }
-    package init(from reader: inout ByteReader) throws(ByteFault) { self = try reader.readByte() }
+    package init(from reader: inout ByteReader) throws(ByteError) { self = try reader.readByte() }
 }
 
 extension UInt16: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(varint: UInt64(self)) }
-    package init(from reader: inout ByteReader) throws(ByteFault) { self = try reader.readNumber() }
+    package init(from reader: inout ByteReader) throws(ByteError) { self = try reader.readNumber() }
 }
 
 extension UInt32: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(varint: UInt64(self)) }
-    package init(from reader: inout ByteReader) throws(ByteFault) { self = try reader.readNumber() }
+    package init(from reader: inout ByteReader) throws(ByteError) { self = try reader.readNumber() }
 }
 
 extension UInt64: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(varint: self) }
-    package init(from reader: inout ByteReader) throws(ByteFault) { self = try reader.readVarint() }
+    package init(from reader: inout ByteReader) throws(ByteError) { self = try reader.readVarint() }
 }
 
 extension Double: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(self) }
-    package init(from reader: inout ByteReader) throws(ByteFault) { self = try reader.readDouble() }
+    package init(from reader: inout ByteReader) throws(ByteError) { self = try reader.readDouble() }
 }
 
 extension String: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(self) }
-    package init(from reader: inout ByteReader) throws(ByteFault) { self = try reader.readString() }
+    package init(from reader: inout ByteReader) throws(ByteError) { self = try reader.readString() }
 }
 
 extension ByteReader {
     /// A number that fits its type.
-    fileprivate mutating func readNumber<Value: FixedWidthInteger>() throws(ByteFault) -> Value {
+    fileprivate mutating func readNumber<Value: FixedWidthInteger>() throws(ByteError) -> Value {
         let start = self.offset
         guard let value = Value(exactly: try self.readVarint()) else { throw .invalid(offset: start) }
         return value
@@ -135,22 +135,22 @@ extension ByteWriter {
 
 extension Optional: ByteCoded where Wrapped: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(self) { $1.encode(into: &$0) } }
-    package init(from reader: inout ByteReader) throws(ByteFault) {
-        self = try reader.readOptional { (reader) throws(ByteFault) in try Wrapped(from: &reader) }
+    package init(from reader: inout ByteReader) throws(ByteError) {
+        self = try reader.readOptional { (reader) throws(ByteError) in try Wrapped(from: &reader) }
     }
 }
 
 extension Array: ByteCoded where Element: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(each: self) { $1.encode(into: &$0) } }
-    package init(from reader: inout ByteReader) throws(ByteFault) {
-        self = try reader.readEach { (reader) throws(ByteFault) in try Element(from: &reader) }
+    package init(from reader: inout ByteReader) throws(ByteError) {
+        self = try reader.readEach { (reader) throws(ByteError) in try Element(from: &reader) }
     }
 }
 
 /// Of a type whose raw values are part of the format it is enough to say that it is coded.
 extension ByteCoded where Self: RawRepresentable, RawValue: ByteCoded {
     package func encode(into writer: inout ByteWriter) { self.rawValue.encode(into: &writer) }
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         guard let value = Self(rawValue: try RawValue(from: &reader)) else { throw .invalid(offset: start) }
         self = value
@@ -159,22 +159,22 @@ extension ByteCoded where Self: RawRepresentable, RawValue: ByteCoded {
 
 extension Instant: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(self) }
-    package init(from reader: inout ByteReader) throws(ByteFault) { self = try reader.readInstant() }
+    package init(from reader: inout ByteReader) throws(ByteError) { self = try reader.readInstant() }
 }
 
 extension Interval: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(self) }
-    package init(from reader: inout ByteReader) throws(ByteFault) { self = try reader.readInterval() }
+    package init(from reader: inout ByteReader) throws(ByteError) { self = try reader.readInterval() }
 }
 
 extension LogPosition: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(varint: self.rawValue) }
-    package init(from reader: inout ByteReader) throws(ByteFault) { self.init(try reader.readVarint()) }
+    package init(from reader: inout ByteReader) throws(ByteError) { self.init(try reader.readVarint()) }
 }
 
 extension Number: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(varint: UInt64(self.raw)) }
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         guard let raw = UInt32(exactly: try reader.readVarint()) else { throw .invalid(offset: start) }
         self.init(raw: raw)
@@ -183,7 +183,7 @@ extension Number: ByteCoded {
 
 extension PartitionID: ByteCoded {
     package func encode(into writer: inout ByteWriter) { self.rawValue.encode(into: &writer) }
-    package init(from reader: inout ByteReader) throws(ByteFault) { self.init(try UInt16(from: &reader)) }
+    package init(from reader: inout ByteReader) throws(ByteError) { self.init(try UInt16(from: &reader)) }
 }
 
 extension PushID: ByteCoded {
@@ -192,7 +192,7 @@ extension PushID: ByteCoded {
         writer.write(fixed64: self.low)
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let high = try reader.readFixed64()
         self.init(high: high, low: try reader.readFixed64())
     }
@@ -200,7 +200,7 @@ extension PushID: ByteCoded {
 
 extension DeviceToken: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(self.bytes) }
-    package init(from reader: inout ByteReader) throws(ByteFault) { self.init(bytes: try reader.readBytes()) }
+    package init(from reader: inout ByteReader) throws(ByteError) { self.init(bytes: try reader.readBytes()) }
 }
 
 /// A name or an id that is text.
@@ -211,7 +211,7 @@ package protocol CodedName: ByteCoded {
 
 extension CodedName {
     package func encode(into writer: inout ByteWriter) { writer.write(self.rawValue) }
-    package init(from reader: inout ByteReader) throws(ByteFault) { self.init(try reader.readString()) }
+    package init(from reader: inout ByteReader) throws(ByteError) { self.init(try reader.readString()) }
 }
 
 extension BundleID: CodedName {}
@@ -236,7 +236,7 @@ extension WidgetFamily: ByteCoded {}
 
 extension CollapseID: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(self.bytes) }
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         guard let id = CollapseID(bytes: try reader.readBytes()) else { throw .invalid(offset: start) }
         self = id

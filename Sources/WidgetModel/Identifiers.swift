@@ -110,7 +110,7 @@ package struct HostKey: Hashable, Comparable, Sendable, CustomStringConvertible 
 
     package func encode(into writer: inout ByteWriter) { writer.write(self.text) }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         guard let host = HostKey(text: try reader.readString()) else { throw .invalid(offset: start) }
         self = host
@@ -158,7 +158,7 @@ package struct InstanceAddress: Hashable, Comparable, Sendable, CustomStringConv
         writer.write(self.instance.rawValue)
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         self.host = try HostKey(from: &reader)
         self.instance = InstanceID(try reader.readString())
     }

@@ -36,7 +36,7 @@ extension ParameterValue {
         }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         switch try reader.readByte() {
         case 0: self = .string(try reader.readString())
@@ -47,9 +47,9 @@ extension ParameterValue {
         case 5:
             // One level only: an array of arrays cannot be configured, so damaged bytes cannot recurse deeply.
             self = .array(
-                try reader.readEach { (reader) throws(ByteFault) in
+                try reader.readEach { (reader) throws(ByteError) in
                     let element = try ParameterValue(from: &reader)
-                    if case .array = element { throw ByteFault.invalid(offset: start) }
+                    if case .array = element { throw ByteError.invalid(offset: start) }
                     return element
                 }
             )
@@ -58,7 +58,7 @@ extension ParameterValue {
     }
 
     /// Goes to the end of a value without reading it.
-    package static func skip(_ reader: inout ByteReader) throws(ByteFault) {
+    package static func skip(_ reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         switch try reader.readByte() {
         case 0: _ = try reader.readByteRange()
@@ -124,9 +124,9 @@ package struct Configuration: Hashable, Sendable {
         }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
-        let parameters = try reader.readEach { (reader) throws(ByteFault) in
+        let parameters = try reader.readEach { (reader) throws(ByteError) in
             Parameter(name: try reader.readString(), value: try ParameterValue(from: &reader))
         }
         for index in parameters.indices.dropFirst() where parameters[index - 1].name >= parameters[index].name {

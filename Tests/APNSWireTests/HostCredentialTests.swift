@@ -8,7 +8,7 @@ import WidgetModel
 
     private func fault(_ claims: String) -> String? {
         let fixture = TokenFixture(claims: claims)
-        do throws(TokenFault) {
+        do throws(TokenError) {
             _ = try HostCredential.parse(authorization: fixture.authorization.span, reader: self.reader)
             return nil
         } catch {
@@ -84,7 +84,7 @@ import WidgetModel
     }
 
     private static func verdict(_ claims: HostCredentialClaims, at now: Instant) -> String? {
-        do throws(TokenFault) {
+        do throws(TokenError) {
             try HostCredentialRules().check(claims, now: now)
             return nil
         } catch {

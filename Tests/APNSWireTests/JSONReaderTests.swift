@@ -6,8 +6,8 @@ import WidgetModel
 @Suite struct JSONReaderTests {
     private let reader = JSONReader()
 
-    private func fault(_ text: [UInt8], _ limits: JSONLimits = JSONLimits()) -> JSONFault? {
-        do throws(JSONFault) {
+    private func fault(_ text: [UInt8], _ limits: JSONLimits = JSONLimits()) -> JSONError? {
+        do throws(JSONError) {
             _ = try self.reader.parse(text, limits: limits)
             return nil
         } catch {
@@ -40,7 +40,7 @@ import WidgetModel
 
     @Test(
         arguments: [
-            ("", JSONFault.Code.empty, nil), (" \n", .empty, nil), ("{\"a\":1,}", .syntax, 7), ("[1 , ]", .syntax, 5),
+            ("", JSONError.Code.empty, nil), (" \n", .empty, nil), ("{\"a\":1,}", .syntax, 7), ("[1 , ]", .syntax, 5),
             ("[1 2]", .syntax, 3), ("{\"a\" 1}", .syntax, 5), ("{a:1}", .syntax, 1), ("{'a':1}", .syntax, 1),
             ("{\"a\":}", .syntax, 5), ("[,1]", .syntax, 1), ("[[1],nul]", .syntax, 5), ("[tru]", .syntax, 1),
             ("nul", .syntax, nil), ("nulls", .syntax, nil), ("+1", .syntax, nil), ("NaN", .syntax, nil),
@@ -55,7 +55,7 @@ import WidgetModel
     )
     func `a text that is wrong is refused, with the place where simdjson tells it`(
         text: String,
-        code: JSONFault.Code,
+        code: JSONError.Code,
         offset: Int?
     ) {
         let fault = self.fault(Array(text.utf8))

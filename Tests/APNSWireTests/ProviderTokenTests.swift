@@ -5,15 +5,15 @@ import WidgetModel
 @Suite struct ProviderTokenTests {
     private let reader = JSONReader()
 
-    private func parse(_ authorization: [UInt8]) -> Result<ProviderToken, ProviderTokenFault> {
-        do throws(ProviderTokenFault) {
+    private func parse(_ authorization: [UInt8]) -> Result<ProviderToken, ProviderTokenError> {
+        do throws(ProviderTokenError) {
             return .success(try ProviderToken.parse(authorization: authorization.span, reader: self.reader))
         } catch {
             return .failure(error)
         }
     }
 
-    private func parse(_ change: (inout TokenFixture) -> Void) -> Result<ProviderToken, ProviderTokenFault> {
+    private func parse(_ change: (inout TokenFixture) -> Void) -> Result<ProviderToken, ProviderTokenError> {
         var fixture = TokenFixture()
         change(&fixture)
         return self.parse(fixture.authorization)
@@ -129,7 +129,7 @@ import WidgetModel
     func `a token with a claim of another kind of token is no provider token`(claim: String, value: String) {
         let sentence = "the claim \(claim) belongs to another kind of token; a provider token has iss and iat"
         let claims = #"{"iss":"TEAM123456","iat":1700000000,"\#(claim)":\#(value)}"#
-        #expect(self.parse { $0.claims = claims } == .failure(ProviderTokenFault(.invalidProviderToken, sentence)))
+        #expect(self.parse { $0.claims = claims } == .failure(ProviderTokenError(.invalidProviderToken, sentence)))
     }
 
     @Test func `a token may say by itself when it counts`() throws {
@@ -171,7 +171,7 @@ import WidgetModel
     func `a token has at most 4096 bytes`(bytes: Int, sentence: String) {
         #expect(CompactToken.bytesMax == 4096)
         let text = Array("bearer ".utf8) + Array(repeating: UInt8(ascii: "A"), count: bytes)
-        #expect(self.parse(text) == .failure(ProviderTokenFault(.invalidProviderToken, sentence)))
+        #expect(self.parse(text) == .failure(ProviderTokenError(.invalidProviderToken, sentence)))
     }
 
     @Test(arguments: [

@@ -5,7 +5,7 @@ import WidgetModel
 @Suite struct PushClientTests {
     private let reader = JSONReader()
 
-    private func payload(_ request: PushRequest) throws(PayloadFault) -> PushPayload {
+    private func payload(_ request: PushRequest) throws(PayloadError) -> PushPayload {
         let body = request.body
         var isTargeted = false
         if case .app = request.target { isTargeted = true }

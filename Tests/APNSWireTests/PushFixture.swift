@@ -83,7 +83,7 @@ struct PushFixture {
         let (head, bytes) = self.received
         let target = try PushValidation.beforeCredentials(head, in: bytes.span)
         if !self.hasCertificate {
-            do throws(ProviderTokenFault) {
+            do throws(ProviderTokenError) {
                 let authorization = bytes.span.extracting((head.authorization ?? .empty).bounds)
                 _ = try ProviderToken.tokenRange(in: authorization)
             } catch {

@@ -5,12 +5,12 @@ import WidgetModel
 @Suite struct PushPayloadTests {
     private let reader = JSONReader()
 
-    private func parse(_ text: String, isTargeted: Bool = false) throws(PayloadFault) -> PushPayload {
+    private func parse(_ text: String, isTargeted: Bool = false) throws(PayloadError) -> PushPayload {
         try PushPayload.parse(Array(text.utf8).span, isTargeted: isTargeted, reader: self.reader)
     }
 
     private func fault(_ text: String, isTargeted: Bool = false) -> String? {
-        do throws(PayloadFault) {
+        do throws(PayloadError) {
             _ = try self.parse(text, isTargeted: isTargeted)
             return nil
         } catch {

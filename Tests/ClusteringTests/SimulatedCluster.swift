@@ -21,7 +21,7 @@ struct SimulatedCluster {
         var isDead = false
         var isPaused = false
         var hasLeft = false
-        var refusal: NodeRefusal?
+        var refusal: NodeError?
         /// The events that came while it was paused.
         var waiting: [Event] = []
         /// Owners by partition: their epoch, and whether they have started.

@@ -104,15 +104,17 @@ import WidgetModel
         let half = [Self.partition(0, "running", rules: 2), Self.partition(1, "moving", rules: 1)]
         let seen = try RulesUpgrade(Self.mixed(half, wished: 2), to: nil)
         #expect(seen.rules == 2 && seen.progress == "1 of 2 partitions have rules 2, 1 on the way")
-        #expect(throws: RulesUpgrade.Fault.severalRules([1, 2])) { try RulesUpgrade(Self.mixed(half), to: nil) }
+        #expect(throws: RulesUpgrade.UpgradeError.severalRules([1, 2])) { try RulesUpgrade(Self.mixed(half), to: nil) }
 
         let after = [Self.partition(0, "running", rules: 2), Self.partition(1, "running", rules: 2)]
         #expect(try RulesUpgrade(Self.mixed(after, wished: 2), to: 2).isDone)
         // To go back has to be said.
-        #expect(throws: RulesUpgrade.Fault.nothingToDo) { try RulesUpgrade(Self.mixed(after, wished: 2), to: nil) }
+        #expect(throws: RulesUpgrade.UpgradeError.nothingToDo) {
+            try RulesUpgrade(Self.mixed(after, wished: 2), to: nil)
+        }
         #expect(try RulesUpgrade(Self.mixed(after, wished: 2), to: 1).left.count == 2)
-        #expect(throws: RulesUpgrade.Fault.noNode(rules: 3)) { try RulesUpgrade(Self.mixed(after), to: 3) }
-        #expect(throws: RulesUpgrade.Fault.alone) {
+        #expect(throws: RulesUpgrade.UpgradeError.noNode(rules: 3)) { try RulesUpgrade(Self.mixed(after), to: 3) }
+        #expect(throws: RulesUpgrade.UpgradeError.alone) {
             try RulesUpgrade(JSONReader().parse(Array(#"{"nodes": [], "partitions": []}"#.utf8)), to: nil)
         }
     }

@@ -86,7 +86,7 @@ import Testing
             #expect(try ContextFile.read(path).contexts.map(\.name) == ["here", "there"])
             return
         }
-        let fault = #expect(throws: ContextFile.Fault.self) { try ContextFile.read(path) }
+        let fault = #expect(throws: ContextFile.ReadError.self) { try ContextFile.read(path) }
         #expect(fault?.description.contains("chmod 600 \(path)") == true)
     }
 
@@ -96,7 +96,7 @@ import Testing
             ("contexts:\n  - {server: x}", ":2:5: contexts[0].name: is missing"),
             ("contexts: [{name: a}, {name: a}]", "is also the name of another context"), ("a: [", "is not YAML"),
         ] {
-            let fault = #expect(throws: ContextFile.Fault.self) { try ContextFile.parse(text, "/x/contexts.yaml") }
+            let fault = #expect(throws: ContextFile.ReadError.self) { try ContextFile.parse(text, "/x/contexts.yaml") }
             #expect(fault?.description.contains(sentence) == true, "\(fault as Any)")
         }
         #expect(try ContextFile.parse("# nothing yet\n", "/x/contexts.yaml") == ContextFile())

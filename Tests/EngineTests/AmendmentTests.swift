@@ -37,7 +37,7 @@ import WidgetModel
         #expect(try Record(from: &reader) == record)
         for count in 1..<record.bytes.count {
             var reader = ByteReader(Array(record.bytes.prefix(count)))
-            #expect(throws: ByteFault.self) { try Record(from: &reader) }
+            #expect(throws: ByteError.self) { try Record(from: &reader) }
         }
     }
 

@@ -40,7 +40,7 @@ import WidgetModel
         for question in QuestionTests.samples(scene) {
             let bytes = try Self.sent(question, scene).bytes
             guard !bytes.isEmpty else { continue }
-            #expect(throws: ByteFault.self) { try Self.read(question, bytes + [0]) }
+            #expect(throws: ByteError.self) { try Self.read(question, bytes + [0]) }
             for _ in 0..<20 {
                 var bytes = bytes
                 bytes[Int(dice.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: dice.next())
@@ -81,7 +81,7 @@ import WidgetModel
             .unchanged(count: 6), .pollsTooOften(every: .minutes(1)), .manyEntries(count: 7, advised: 8),
             .manyBytes(bytes: 9, advised: 10), .unnamedReload(outstanding: 11),
         ]
-        let faults: [TimelineFault] = [
+        let faults: [TimelineError] = [
             .tooManyEntries(count: 1, max: 2), .digestLength(bytes: 3, max: 4), .scoreNotFinite(index: 5),
             .negativeDuration(index: 6),
         ]
@@ -97,7 +97,7 @@ import WidgetModel
             ] + errors.map { .refused($0) } + faults.map { .timelineRefused($0) } + channels.map { .channel($0) }
         for answer in answers { #expect(try RecordAnswer.Result(encoded: answer.encoded) == answer) }
         #expect(Set(answers.map { $0.encoded[0] }).count == 23, "a case that no sample is of")
-        #expect(throws: ByteFault.invalid(offset: 0)) { try RecordAnswer.Result(encoded: [23]) }
+        #expect(throws: ByteError.invalid(offset: 0)) { try RecordAnswer.Result(encoded: [23]) }
         for change in [
             DirectoryChange.bound(Scene.token("a"), host: QuestionTests.phone, instance: instance),
             .removed(Scene.token("a"), app: Scene.sports, .leaseEnded, at: .epoch), .forgotten(Scene.token("a")),

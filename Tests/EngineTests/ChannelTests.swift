@@ -122,15 +122,15 @@ import WidgetModel
             #expect(try Record(from: &reader) == record)
             for end in 0..<bytes.count {
                 var short = ByteReader(Array(bytes[..<end]))
-                #expect(throws: ByteFault.self) { try Record(from: &short) }
+                #expect(throws: ByteError.self) { try Record(from: &short) }
             }
             var long = ByteReader(bytes + [0])
-            #expect(throws: ByteFault.self) { try Record(from: &long) }
+            #expect(throws: ByteError.self) { try Record(from: &long) }
         }
         // An unknown command, and an unknown storage policy.
         for bytes in [[16, 2, 1, 0x61], [16, 0, 1, 0x61, 5, 1, 0x62, 2, 0, 0]] as [[UInt8]] {
             var reader = ByteReader(bytes)
-            #expect(throws: ByteFault.self) { try Record(from: &reader) }
+            #expect(throws: ByteError.self) { try Record(from: &reader) }
         }
     }
 }

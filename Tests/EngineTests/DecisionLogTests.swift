@@ -31,7 +31,7 @@ import WidgetModel
         )
     }
 
-    private static func bytes(_ entry: DecisionLog.Entry) throws(ByteFault) -> [UInt8] {
+    private static func bytes(_ entry: DecisionLog.Entry) throws(ByteError) -> [UInt8] {
         var writer = StateWriter()
         _ = try entry.coded(by: &writer)
         return writer.writer.bytes

@@ -79,7 +79,7 @@ import WidgetModel
         var writer = ByteWriter()
         scene.makePush().encode(into: &writer)
         var reader = ByteReader([0x80, 0x08] + writer.bytes.dropFirst())
-        #expect(throws: ByteFault.self) { try PushRecord(from: &reader) }
+        #expect(throws: ByteError.self) { try PushRecord(from: &reader) }
     }
 
     @Test func `quotas add up and leave each its count where that can be`() {

@@ -220,7 +220,7 @@ import WidgetModel
         var writer = ByteWriter()
         order.encode(into: &writer)
         var reader = ByteReader(writer.bytes)
-        #expect(throws: ByteFault.self) { try OperatorOrder(from: &reader) }
+        #expect(throws: ByteError.self) { try OperatorOrder(from: &reader) }
     }
 }
 

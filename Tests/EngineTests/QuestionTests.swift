@@ -93,7 +93,7 @@ import WidgetModel
 
     // MARK: Bytes
 
-    private static func read(_ bytes: [UInt8]) throws(ByteFault) -> [UInt8] {
+    private static func read(_ bytes: [UInt8]) throws(ByteError) -> [UInt8] {
         switch try ReceivedQuestion(bytes) {
         case .question(let question): question.bytes
         case .search(let question): question.bytes
@@ -127,12 +127,12 @@ import WidgetModel
         let all = Self.samples(Self.scene()).map(\.bytes) + Self.searches.map(\.bytes)
         for bytes in all {
             for end in bytes.indices {
-                #expect(throws: ByteFault.self) { try ReceivedQuestion(Array(bytes[..<end])) }
+                #expect(throws: ByteError.self) { try ReceivedQuestion(Array(bytes[..<end])) }
             }
-            #expect(throws: ByteFault.invalid(offset: bytes.count)) { try ReceivedQuestion(bytes + [0]) }
+            #expect(throws: ByteError.invalid(offset: bytes.count)) { try ReceivedQuestion(bytes + [0]) }
         }
         let unknown = UInt8(ReceivedQuestion.all.count)
-        #expect(throws: ByteFault.invalid(offset: 0)) { try ReceivedQuestion([unknown]) }
+        #expect(throws: ByteError.invalid(offset: 0)) { try ReceivedQuestion([unknown]) }
     }
 
     @Test(arguments: 0..<4) func `bytes are refused, or a question that can be answered`(

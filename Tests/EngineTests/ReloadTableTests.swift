@@ -37,7 +37,7 @@ import WidgetModel
     }
 
     /// The reload in full, as a snapshot has it.
-    private static func bytes(_ reload: ReloadTable.Whole) throws(ByteFault) -> [UInt8] {
+    private static func bytes(_ reload: ReloadTable.Whole) throws(ByteError) -> [UInt8] {
         var writer = StateWriter()
         _ = try reload.coded(by: &writer)
         return writer.writer.bytes

@@ -95,7 +95,7 @@ import WidgetModel
             #expect(reader.isAtEnd)
             for count in writer.bytes.indices {
                 var short = ByteReader(Array(writer.bytes.prefix(count)))
-                #expect(throws: ByteFault.self) { try EngineLimits(from: &short) }
+                #expect(throws: ByteError.self) { try EngineLimits(from: &short) }
             }
         }
         var (usual, before) = (ByteWriter(reserving: 64), ByteWriter(reserving: 64))

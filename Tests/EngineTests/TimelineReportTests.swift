@@ -29,7 +29,7 @@ import WidgetModel
         #expect(try Record(from: &reader) == .timeline(report))
         for count in bytes.indices {
             var short = ByteReader(Array(bytes.prefix(count)))
-            #expect(throws: ByteFault.self) { try Record(from: &short) }
+            #expect(throws: ByteError.self) { try Record(from: &short) }
         }
     }
 
@@ -48,7 +48,7 @@ import WidgetModel
         #expect(bytes[1 + 25 + 3] == 0)
         bytes[1 + 25 + 3] = 4
         var reader = ByteReader(bytes)
-        #expect(throws: ByteFault.self) { try Record(from: &reader) }
+        #expect(throws: ByteError.self) { try Record(from: &reader) }
     }
 
     @Test(arguments: [true, false])

@@ -33,7 +33,7 @@ import WidgetModel
     }
 
     @Test func `a fault of the file has its line`() throws {
-        let faults = #expect(throws: ConfigurationFaults.self) { try ConfigurationFile.parse("partitions: 0") }
+        let faults = #expect(throws: SettingsError.self) { try ConfigurationFile.parse("partitions: 0") }
         let findings = Checkup.findings(of: faults?.faults ?? [], .fault)
         #expect(findings.map(\.subject) == ["partitions"])
         #expect(findings.first?.sentence.hasSuffix("(freshet.yaml:1:13)") == true, "\(findings)")

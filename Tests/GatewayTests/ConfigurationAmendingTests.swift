@@ -41,7 +41,7 @@ import WidgetModel
         do {
             try body()
             return []
-        } catch let error as ConfigurationFaults {
+        } catch let error as SettingsError {
             return error.faults.map { "\($0.path): \($0.sentence)" }
         } catch {
             return ["\(error)"]
@@ -138,7 +138,7 @@ import WidgetModel
                 .hasPrefix("apps[0].team: there is no team") == true
         )
         let orphan = try json(#"{"bundleID":"com.example.news","team":"NOSUCHTEAM"}"#)
-        do throws(ConfigurationFaults) {
+        do throws(SettingsError) {
             _ = try file.amended(by: [Self.standing(Self.news, orphan)])
             Issue.record("it was taken")
         } catch {

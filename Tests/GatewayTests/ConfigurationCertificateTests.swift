@@ -5,7 +5,7 @@ import WidgetModel
 /// The configuration of certificates.
 @Suite struct ConfigurationCertificateTests {
     private func faults(_ text: String) -> [String] {
-        do throws(ConfigurationFaults) {
+        do throws(SettingsError) {
             _ = try ConfigurationFile.parse(text, name: "f.yaml")
             return []
         } catch {

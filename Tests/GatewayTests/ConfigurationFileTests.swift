@@ -13,7 +13,7 @@ private func faults(
     environment: [String: String] = [:],
     options: [(path: String, text: String)] = []
 ) -> [String] {
-    do throws(ConfigurationFaults) {
+    do throws(SettingsError) {
         _ = try ConfigurationFile.parse(text, name: "f.yaml", environment: environment, options: options)
         return []
     } catch {
@@ -576,7 +576,7 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
         #expect(try size("64KiB") == 65_536)
         #expect(try size("1GiB") == 1_073_741_824)
         #expect(try size("1TiB") == 1_099_511_627_776)
-        #expect(throws: ConfigurationFaults.self) { try size("2TiB") }
+        #expect(throws: SettingsError.self) { try size("2TiB") }
     }
 
     private static func storage(_ text: String) throws -> StorageBudget.Settings {
@@ -589,7 +589,7 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
         #expect(try Self.storage("maxBytes: 128MiB").bytesMax == 134_217_728)
         #expect(try Self.storage("maxBytes: 1024TiB").bytesMax == 1 << 50)
         for text in ["134217727", "1025TiB", "-1", "much"] {
-            #expect(throws: ConfigurationFaults.self, "\(text)") { try Self.storage("maxBytes: \(text)") }
+            #expect(throws: SettingsError.self, "\(text)") { try Self.storage("maxBytes: \(text)") }
         }
     }
 
@@ -599,7 +599,7 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
             #expect(try Self.storage("minFree: \(percent)%").freePercentMin == percent)
         }
         for text in ["91%", "-1%", "%", "5", "0.05", "1.5%", "5 %", "many"] {
-            #expect(throws: ConfigurationFaults.self, "\(text)") { try Self.storage("minFree: \(text)") }
+            #expect(throws: SettingsError.self, "\(text)") { try Self.storage("minFree: \(text)") }
         }
     }
 
@@ -617,7 +617,7 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
         #expect(try bound("16MiB") == .bytes(16_777_216))
         #expect(try bound("1024TiB") == .bytes(1 << 50))
         for text in ["0%", "101%", "16777215", "1025TiB", "-1", "much", "70"] {
-            #expect(throws: ConfigurationFaults.self, "\(text)") { try bound(text) }
+            #expect(throws: SettingsError.self, "\(text)") { try bound(text) }
         }
         for text in ["3GiB", "33%"] {
             let printed = ConfigurationFile.json(of: try Self.configuration("storage: {memoryMax: \(text)}"))
@@ -645,7 +645,7 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
         #expect(texts(.team(TeamID("B"))) == ["teams[].maxHosts 6", nil])
         #expect(limits.team(of: BundleID("com.example.b")) == TeamID("B"))
         for text in ["0", "1000000001", "-1", "none"] {
-            #expect(throws: ConfigurationFaults.self, "\(text)") {
+            #expect(throws: SettingsError.self, "\(text)") {
                 try Self.configuration("limits: {hosts: {perApp: \(text)}}")
             }
         }

@@ -22,7 +22,7 @@ import Testing
             try text.write(toFile: path, atomically: false, encoding: .utf8)
         }
 
-        func load(_ environment: [String: String] = [:]) throws(ConfigurationFaults) -> GatewayConfiguration {
+        func load(_ environment: [String: String] = [:]) throws(SettingsError) -> GatewayConfiguration {
             try ConfigurationFile.read(path: "\(self.path)/freshet.yaml", environment: environment).configuration
         }
     }
@@ -71,7 +71,7 @@ import Testing
         }
         for text in ["", "\nsecond\n", "two words\n", "\u{e9}\n"] {
             try folder.write("provider.token", text)
-            let faults = #expect(throws: ConfigurationFaults.self) { try folder.load() }
+            let faults = #expect(throws: SettingsError.self) { try folder.load() }
             #expect(faults?.faults.map(\.path) == ["apps[0].kinds[0].timelineProvider.tokenFile"], "\(text)")
         }
     }
@@ -94,7 +94,7 @@ import Testing
             """
         )
         let place = folder.path
-        let fault = #expect(throws: ConfigurationFaults.self) { try folder.load() }
+        let fault = #expect(throws: SettingsError.self) { try folder.load() }
         #expect(
             fault?.faults.map(\.description) == [
                 "\(place)/freshet.yaml:1:16: dataDirectory: \(place)/data is a file; give a folder",
@@ -111,7 +111,7 @@ import Testing
     @Test func `a default certificate that is missing is a fault of its key`() throws {
         let folder = try Folder()
         try folder.write("freshet.yaml", "listeners: {push: {enabled: false}, host: {enabled: false}}\n")
-        let fault = #expect(throws: ConfigurationFaults.self) { try folder.load() }
+        let fault = #expect(throws: SettingsError.self) { try folder.load() }
         #expect(
             fault?.description == """
                 tls.certificate: \(folder.path)/certs/server.pem does not exist
@@ -124,13 +124,13 @@ import Testing
 
     @Test func `a file that is missing or no text is one fault`() throws {
         let folder = try Folder()
-        let missing = #expect(throws: ConfigurationFaults.self) { try folder.load() }
+        let missing = #expect(throws: SettingsError.self) { try folder.load() }
         #expect(
             missing?.description
                 == "\(folder.path)/freshet.yaml: does not exist; `freshet default-config` prints one to start from"
         )
         try Data([0xFF, 0xFE, 0x00]).write(to: URL(filePath: "\(folder.path)/freshet.yaml"))
-        let binary = #expect(throws: ConfigurationFaults.self) { try folder.load() }
+        let binary = #expect(throws: SettingsError.self) { try folder.load() }
         #expect(binary?.description.contains("is not UTF-8 text") == true)
     }
 }

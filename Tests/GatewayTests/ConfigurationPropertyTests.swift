@@ -49,7 +49,7 @@ import Testing
             var lines = Self.whole.split(separator: "\n").map(String.init)
             for _ in 0..<Int.random(in: 1...4, using: &generator) { Self.damage(&lines, using: &generator) }
             let text = lines.joined(separator: "\n")
-            do throws(ConfigurationFaults) {
+            do throws(SettingsError) {
                 let configuration = try ConfigurationFile.parse(text).configuration
                 let printed = ConfigurationFile.text(of: configuration)
                 let again = try? ConfigurationFile.parse(printed).configuration

@@ -27,7 +27,7 @@ import WidgetModel
         func fault(_ change: (inout FirstConfiguration) -> Void) throws -> String? {
             var first = FirstConfiguration()
             change(&first)
-            let faults = #expect(throws: ConfigurationFaults.self) { try first.check() }
+            let faults = #expect(throws: SettingsError.self) { try first.check() }
             return faults?.faults.first?.path
         }
         #expect(try fault { $0.team = "a team" } == "teams[0].id")

@@ -40,7 +40,7 @@ import WidgetModel
         ]
     )
     func `what is no goal is refused with what it has to be`(text: String) {
-        let faults = #expect(throws: ConfigurationFaults.self) {
+        let faults = #expect(throws: SettingsError.self) {
             try Self.configured("freshness: {goal: \"\(text)\"}")
         }
         let sentence = faults?.faults.first.map { "\($0)" } ?? ""
@@ -52,7 +52,7 @@ import WidgetModel
         ("95 within 15m", "95% within 15m"), ("15m, 99.5%", "99.5% within 15m"), ("95% in 1h", "95% within 1h"),
     ])
     func `what was probably meant is said`(text: String, meant: String) {
-        let faults = #expect(throws: ConfigurationFaults.self) {
+        let faults = #expect(throws: SettingsError.self) {
             try Self.configured("freshness: {goal: \"\(text)\"}")
         }
         #expect(faults?.faults.first.map { "\($0)" }?.contains("did you mean \(meant)?") == true)

@@ -121,11 +121,11 @@ import WidgetModel
         let bytes = marks.add(GatewayMark(at: Self.start, kind: .start, text: "t", awaySince: Self.start)).bytes
         for length in 0..<bytes.count {
             var other = GatewayMarks()
-            #expect(throws: ByteFault.self) { try other.restore(Array(bytes.prefix(length)), now: Self.start) }
+            #expect(throws: ByteError.self) { try other.restore(Array(bytes.prefix(length)), now: Self.start) }
         }
         let sample = GatewaySample(from: GatewayTotals(at: Self.start), to: GatewayTotals(at: Self.start))
         var other = GatewayMarks()
-        #expect(throws: ByteFault.self) { try other.restore(sample.bytes, now: Self.start) }
-        #expect(throws: ByteFault.self) { try GatewaySample(bytes: bytes) }
+        #expect(throws: ByteError.self) { try other.restore(sample.bytes, now: Self.start) }
+        #expect(throws: ByteError.self) { try GatewaySample(bytes: bytes) }
     }
 }

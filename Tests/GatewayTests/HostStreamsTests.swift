@@ -42,8 +42,8 @@ import WidgetModel
         return .begun(limits, seed: seed)
     }
 
-    private static func refusal(_ streams: HostStreams, _ scope: HostStreams.Scope) -> HostStreams.Refusal? {
-        do throws(HostStreams.Refusal) {
+    private static func refusal(_ streams: HostStreams, _ scope: HostStreams.Scope) -> HostStreams.SubscribeError? {
+        do throws(HostStreams.SubscribeError) {
             _ = try streams.subscribe(scope)
             return nil
         } catch {

@@ -140,12 +140,12 @@ import WidgetModel
             Self.least + "\nlisteners: {push: {enabled: false}, host: {enabled: false}, ops: {enabled: false}, "
             + "health: {enabled: true}}\n"
         try text.write(toFile: path, atomically: true, encoding: .utf8)
-        func read() -> Result<ConfigurationFile.Parsed, ConfigurationFaults> {
-            Result { () throws(ConfigurationFaults) in try ConfigurationFile.read(path: path, environment: [:]) }
+        func read() -> Result<ConfigurationFile.Parsed, SettingsError> {
+            Result { () throws(SettingsError) in try ConfigurationFile.read(path: path, environment: [:]) }
         }
-        #expect(throws: ConfigurationFaults.self) { try read().get() }
+        #expect(throws: SettingsError.self) { try read().get() }
         try "\n".write(toFile: "\(folder)/system-password", atomically: true, encoding: .utf8)
-        let empty = #expect(throws: ConfigurationFaults.self) { try read().get() }
+        let empty = #expect(throws: SettingsError.self) { try read().get() }
         #expect(empty?.faults.first?.sentence.contains("has an empty first line") == true)
         try "secret\n".write(toFile: "\(folder)/system-password", atomically: true, encoding: .utf8)
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: "\(folder)/system-password")

@@ -73,7 +73,7 @@ import WidgetModel
         // A text's JSON has two quotes more.
         let longest = String(repeating: "x", count: GatewayConfiguration.Kind.sampleBytesMax - 2)
         #expect(try Self.parse("\"\(longest)\"").apps[0].kinds[0].sample == .string(longest))
-        let faults = try #require(throws: ConfigurationFaults.self) { try Self.parse("\"\(longest)x\"") }
+        let faults = try #require(throws: SettingsError.self) { try Self.parse("\"\(longest)x\"") }
         #expect(faults.faults.map(\.path) == ["apps[0].kinds[0].sample"])
     }
 }

@@ -66,7 +66,7 @@ import Testing
         let again = try OperatorAccess(GatewayConfiguration.Operators(), ownToken: file)
         #expect(Self.code(again, "bearer \(token)") == nil)
         let unreachable = OperatorTokenFile(inDirectory: "\(folder.path)/none/none")
-        #expect(throws: OperatorTokenFile.Fault.self) { try unreachable.token() }
+        #expect(throws: OperatorTokenFile.FileError.self) { try unreachable.token() }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["operator-token"])
     }
 
@@ -101,13 +101,13 @@ import Testing
         let file = OperatorTokenFile(inDirectory: folder.path)
         try text.write(toFile: file.path, atomically: true, encoding: .utf8)
         try Self.set(0o600, file)
-        #expect(throws: OperatorTokenFile.Fault.self) {
+        #expect(throws: OperatorTokenFile.FileError.self) {
             try OperatorAccess(GatewayConfiguration.Operators(), ownToken: file)
         }
         var operators = GatewayConfiguration.Operators()
         operators.tokens = [Secret("configured-configured")]
         let access = try OperatorAccess(operators, ownToken: file)
-        #expect(throws: OperatorTokenFile.Fault.self) { try access.use(GatewayConfiguration.Operators()) }
+        #expect(throws: OperatorTokenFile.FileError.self) { try access.use(GatewayConfiguration.Operators()) }
         #expect(Self.code(access, "bearer configured-configured") == nil, "who was known is known")
         #expect(Self.code(access, nil) == .missingCredential)
     }
@@ -123,6 +123,6 @@ import Testing
         let other = try Folder()
         let link = OperatorTokenFile(inDirectory: other.path)
         try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: file.path)
-        #expect(throws: OperatorTokenFile.Fault.self) { try link.token() }
+        #expect(throws: OperatorTokenFile.FileError.self) { try link.token() }
     }
 }

@@ -122,7 +122,7 @@ import WidgetModel
             $0.bufferMax = 2
         }
         let subscription = try feed.subscribe(after: nil)
-        #expect(throws: OperatorFeed.Refusal.tooMany(max: 1)) { _ = try feed.subscribe(after: nil) }
+        #expect(throws: OperatorFeed.SubscribeError.tooMany(max: 1)) { _ = try feed.subscribe(after: nil) }
         for number in 1...3 { feed.publish(Self.note(number)) }
         #expect(feed.cutOff == 1)
         #expect(feed.count == 0)
@@ -130,6 +130,6 @@ import WidgetModel
         for await _ in subscription.events { read += 1 }
         #expect(read == 2)
         feed.close()
-        #expect(throws: OperatorFeed.Refusal.closing) { _ = try feed.subscribe(after: nil) }
+        #expect(throws: OperatorFeed.SubscribeError.closing) { _ = try feed.subscribe(after: nil) }
     }
 }

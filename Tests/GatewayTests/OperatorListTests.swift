@@ -332,7 +332,7 @@ import WidgetModel
         let sample = GatewaySample(from: GatewayTotals(at: Sports.start), to: GatewayTotals(at: Sports.start))
         #expect(try GatewaySample(bytes: sample.bytes) == sample)
         for length in 0..<sample.bytes.count {
-            #expect(throws: ByteFault.self) { try GatewaySample(bytes: Array(sample.bytes.prefix(length))) }
+            #expect(throws: ByteError.self) { try GatewaySample(bytes: Array(sample.bytes.prefix(length))) }
         }
     }
 }

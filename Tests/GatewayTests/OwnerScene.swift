@@ -228,7 +228,7 @@ final class OwnerScene: Sendable {
         let outputs = try self.journal.readOutputs(PartitionID(partition), from: .first, outputsMax: 1000)
         return try outputs.map { output in
             var reader = ByteReader(output.record.effects)
-            return try reader.readEach { (reader) throws(ByteFault) in try Effect(from: &reader) }.flatMap {
+            return try reader.readEach { (reader) throws(ByteError) in try Effect(from: &reader) }.flatMap {
                 (effect) -> [ReloadEffect] in
                 switch effect {
                 case .reload(let reload): [reload]

@@ -61,7 +61,7 @@ import WidgetModel
         ] as [(String, [String])]
     )
     func `what is wrong with a file is told with its line`(text: String, paths: [String]) throws {
-        let faults = try #require(throws: ConfigurationFaults.self) {
+        let faults = try #require(throws: SettingsError.self) {
             try PolicyFile.parse(text, name: "newspaper.yaml")
         }
         #expect(faults.faults.map(\.path) == paths, "\(faults)")
@@ -103,7 +103,7 @@ import WidgetModel
 
     @Test func `a file that is not there, says nothing good or takes a name twice is a fault`() throws {
         func sentence(_ files: [String], _ policy: String = Self.own) throws -> String {
-            try #require(throws: ConfigurationFaults.self) { try Self.load(files, policy: policy) }.description
+            try #require(throws: SettingsError.self) { try Self.load(files, policy: policy) }.description
         }
         #expect(try sentence(["magazine.yaml"]).contains("magazine.yaml does not exist"))
         #expect(try sentence(["newspaper.yaml"], "rare: 2").contains("name: is missing"))

@@ -17,14 +17,14 @@ import Testing
         let followers = PushFollowers(max: 2)
         let first = try followers.subscribe()
         let second = try followers.subscribe()
-        #expect(throws: PushFollowers.Refusal.tooMany(max: 2)) { try followers.subscribe() }
+        #expect(throws: PushFollowers.SubscribeError.tooMany(max: 2)) { try followers.subscribe() }
         #expect(followers.count == 2)
         followers.cancel(first)
         #expect(followers.count == 1)
         let third = try followers.subscribe()
         followers.close()
         #expect(followers.count == 0)
-        #expect(throws: PushFollowers.Refusal.closing) { try followers.subscribe() }
+        #expect(throws: PushFollowers.SubscribeError.closing) { try followers.subscribe() }
         followers.cancel(second)
         followers.cancel(third)
     }
@@ -32,13 +32,13 @@ import Testing
     @Test func `with another limit more may follow, or fewer, and those that do stay`() throws {
         let followers = PushFollowers(max: 1)
         let first = try followers.subscribe()
-        #expect(throws: PushFollowers.Refusal.tooMany(max: 1)) { try followers.subscribe() }
+        #expect(throws: PushFollowers.SubscribeError.tooMany(max: 1)) { try followers.subscribe() }
         followers.use(max: 2)
         let second = try followers.subscribe()
         followers.use(max: 1)
         #expect(followers.count == 2)
         followers.cancel(first)
-        #expect(throws: PushFollowers.Refusal.tooMany(max: 1)) { try followers.subscribe() }
+        #expect(throws: PushFollowers.SubscribeError.tooMany(max: 1)) { try followers.subscribe() }
         followers.cancel(second)
         followers.cancel(try followers.subscribe())
     }

@@ -16,7 +16,7 @@ import WidgetModel
 
     /// The team of a token, or the reason of its refusal.
     private func verify(_ authorization: String, now: Instant = Sports.start) -> Result<TeamID, Rejection> {
-        do throws(ProviderTokenFault) {
+        do throws(ProviderTokenError) {
             let token = try ProviderToken.parse(authorization: Array(authorization.utf8).span, reader: JSONReader())
             return .success(try self.senders.verify(token, now: now).sender.team)
         } catch {
@@ -54,7 +54,7 @@ import WidgetModel
         let token = try ProviderToken.parse(authorization: authorization.span, reader: JSONReader())
         let verified = try self.senders.verify(token, now: Sports.start)
         #expect(throws: Never.self) { try self.senders.check(verified, now: Sports.start + .hours(1)) }
-        #expect(throws: ProviderTokenFault(.expiredProviderToken, "iat is more than 1h ago")) {
+        #expect(throws: ProviderTokenError(.expiredProviderToken, "iat is more than 1h ago")) {
             try self.senders.check(verified, now: Sports.start + .hours(1) + .milliseconds(1))
         }
     }
@@ -64,7 +64,7 @@ import WidgetModel
         let senders = SenderDirectory(keys: [self.key.known()], rules: rules)
         let authorization = Array(try self.key.providerToken().utf8)
         let token = try ProviderToken.parse(authorization: authorization.span, reader: JSONReader())
-        #expect(throws: ProviderTokenFault(.expiredProviderToken, "iat is more than 30m ago")) {
+        #expect(throws: ProviderTokenError(.expiredProviderToken, "iat is more than 30m ago")) {
             try senders.verify(token, now: Sports.start + .minutes(30) + .milliseconds(1))
         }
     }
@@ -90,7 +90,7 @@ import WidgetModel
 
     @Test(arguments: ["", ", reads: false"])
     func `a key that is for nothing is a fault`(entry: String) {
-        let fault = #expect(throws: ConfigurationFaults.self) {
+        let fault = #expect(throws: SettingsError.self) {
             try ConfigurationFile.parse("teams: [{id: T, keys: [{id: K, file: k.pem, allows: []\(entry)}]}]")
         }
         #expect(fault.map { "\($0)" }?.contains("set reads for a key that only reads") == true)

@@ -112,12 +112,12 @@ import WidgetModel
         for length in 0..<record.bytes.count {
             var other = SenderHours()
             let part = ArchivedRecord(number: record.number, bytes: Array(record.bytes.prefix(length)))
-            #expect(throws: ByteFault.self) { try other.restore(part, now: now) }
+            #expect(throws: ByteError.self) { try other.restore(part, now: now) }
         }
         var marks = GatewayMarks()
-        #expect(throws: ByteFault.self) { try marks.restore(record.bytes, now: now) }
+        #expect(throws: ByteError.self) { try marks.restore(record.bytes, now: now) }
         let mark = marks.add(GatewayMark(at: Self.start, kind: .start, text: "t"))
-        #expect(throws: ByteFault.self) { try hours.restore(mark, now: now) }
+        #expect(throws: ByteError.self) { try hours.restore(mark, now: now) }
     }
 
     @Test func `two counts around a full hour may come in the other order`() throws {
@@ -136,7 +136,7 @@ import WidgetModel
         // The past hour's record with the present hour in it is refused.
         var restored = SenderHours()
         let wrong = ArchivedRecord(number: past.number, bytes: present.bytes)
-        #expect(throws: ByteFault.self) { try restored.restore(wrong, now: full) }
+        #expect(throws: ByteError.self) { try restored.restore(wrong, now: full) }
         try restored.restore(present, now: full)
         #expect(Self.charged(restored.all(now: full)) == [[Self.dear: 3]])
     }

@@ -80,7 +80,7 @@ import WidgetModel
         #expect(store.newestFile > 1)
         // A state that cannot be written takes nothing with it.
         store.failWrites(with: JournalError(.full, "the disk is full"))
-        await #expect(throws: ForgettingFault.noSnapshot(partition: PartitionID(0))) {
+        await #expect(throws: ForgettingError.noSnapshot(partition: PartitionID(0))) {
             try await snapshotter.forgetHistory()
         }
         for owner in scene.owners { #expect(store.snapshots(owner.partition).count == 2) }
@@ -335,7 +335,7 @@ import WidgetModel
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
         let before = try scene.entries(NodeScene.own)
-        await #expect(throws: ForgettingFault.elsewhere([NodeScene.other])) { try await snapshotter.forgetHistory() }
+        await #expect(throws: ForgettingError.elsewhere([NodeScene.other])) { try await snapshotter.forgetHistory() }
         #expect(try scene.entries(NodeScene.own) == before)
 
         // Room can be made in the partitions that are here.

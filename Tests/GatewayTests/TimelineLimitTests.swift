@@ -98,7 +98,7 @@ import WidgetModel
         ]
     )
     func `what lies outside their bounds is a fault of its key`(key: String, value: String) throws {
-        let faults = try #require(throws: ConfigurationFaults.self) { try Self.limits("limits: {\(key): \(value)}") }
+        let faults = try #require(throws: SettingsError.self) { try Self.limits("limits: {\(key): \(value)}") }
         #expect(faults.faults.map(\.path) == ["limits.\(key)"])
     }
 }

@@ -8,7 +8,7 @@ import Testing
 import WidgetModel
 
 /// The work of `freshet log verify`: it checks every row, then replays the good ones.
-func verify(_ directory: String) throws -> [LogFault] {
+func verify(_ directory: String) throws -> [LogError] {
     let survey = LogSurvey(of: directory)
     var faults = survey.faults
     guard let log = try? LogDirectory(path: directory) else { return faults }
@@ -29,16 +29,16 @@ func verify(_ directory: String) throws -> [LogFault] {
 /// Damage of one sort, and the fault that must be reported.
 struct PlantedFault: CustomTestStringConvertible, Sendable {
     let testDescription: String
-    let expected: LogFault.Code
-    var table: LogFault.Table?
+    let expected: LogError.Code
+    var table: LogError.Table?
     var partition: UInt16?
     var position: UInt64?
     let plant: @Sendable (LogSurgeon, LogDirectory) throws -> Void
 
     init(
         _ description: String,
-        _ expected: LogFault.Code,
-        _ table: LogFault.Table? = nil,
+        _ expected: LogError.Code,
+        _ table: LogError.Table? = nil,
         partition: UInt16? = nil,
         _ position: UInt64? = nil,
         _ plant: @escaping @Sendable (LogSurgeon, LogDirectory) throws -> Void
@@ -51,7 +51,7 @@ struct PlantedFault: CustomTestStringConvertible, Sendable {
         self.plant = plant
     }
 
-    func isFound(in faults: [LogFault]) -> Bool {
+    func isFound(in faults: [LogError]) -> Bool {
         faults.contains { fault in
             fault.code == self.expected && (self.table == nil || fault.table == self.table)
                 && (self.partition == nil || fault.partition?.rawValue == self.partition)

@@ -217,7 +217,7 @@ import WidgetModel
 
     @Test(arguments: refused)
     func `a kind that cannot be is refused with the parameter's name`(parameters: [ParameterSchema], text: String) {
-        let fault = #expect(throws: SchemaFault.self) { try KindSchema(kind: WidgetKind("k"), parameters: parameters) }
+        let fault = #expect(throws: SchemaError.self) { try KindSchema(kind: WidgetKind("k"), parameters: parameters) }
         #expect(fault?.description == text)
     }
 
@@ -230,7 +230,7 @@ import WidgetModel
         #expect(reader.isAtEnd)
         for count in 0..<writer.bytes.count {
             var short = ByteReader(Array(writer.bytes[..<count]))
-            #expect(throws: ByteFault.self) { try KindSchema(from: &short) }
+            #expect(throws: ByteError.self) { try KindSchema(from: &short) }
         }
     }
 
@@ -254,7 +254,7 @@ import WidgetModel
     }
 
     static func fault(_ schema: KindSchema, _ json: JSONValue, _ limits: ConfigurationLimits = .init()) -> String? {
-        do throws(ConfigurationFault) {
+        do throws(ConfigurationError) {
             _ = try schema.configuration(from: json, limits: limits)
             return nil
         } catch {

@@ -195,7 +195,7 @@ import WidgetModel
         #expect(reader.isAtEnd)
         for count in 0..<writer.bytes.count {
             var short = ByteReader(Array(writer.bytes[..<count]))
-            #expect(throws: ByteFault.self) { try MatchPattern(from: &short) }
+            #expect(throws: ByteError.self) { try MatchPattern(from: &short) }
         }
     }
 
@@ -203,7 +203,7 @@ import WidgetModel
         for tag in [UInt8(0), 1] {
             let bytes: [UInt8] = (0..<10_000).flatMap { (_: Int) -> [UInt8] in [tag, 1] } + [0, 0]
             var reader = ByteReader(bytes)
-            #expect(throws: ByteFault.invalid(offset: 128)) { try MatchPattern(from: &reader) }
+            #expect(throws: ByteError.invalid(offset: 128)) { try MatchPattern(from: &reader) }
         }
     }
 }

@@ -51,9 +51,9 @@ import WidgetModel
     }
 
     @Test func `a condition of an instance has a limit of its own`() {
-        func fault(_ wildcards: Int) -> PatternFault? {
+        func fault(_ wildcards: Int) -> PatternError? {
             let atoms = (0..<wildcards).map { number -> JSONValue in ["wildcard": .string("*\(number)*")] }
-            do throws(PatternFault) {
+            do throws(PatternError) {
                 _ = try MatchPattern.condition(from: ["a": .array(atoms)])
                 return nil
             } catch {
@@ -73,6 +73,6 @@ import WidgetModel
         let pattern = try MatchPattern.parse(["team": .array(atoms)])
         #expect(pattern.cost == 433)
         let more = atoms + atoms.prefix(5)
-        #expect(throws: PatternFault.self) { try MatchPattern.parse(["team": .array(more)]) }
+        #expect(throws: PatternError.self) { try MatchPattern.parse(["team": .array(more)]) }
     }
 }

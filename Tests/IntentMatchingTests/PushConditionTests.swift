@@ -5,7 +5,7 @@ import WidgetModel
 
 @Suite struct PushConditionTests {
     func attributesFault(_ json: JSONValue) -> String? {
-        do throws(ConfigurationFault) {
+        do throws(ConfigurationError) {
             _ = try Configuration.attributes(from: json)
             return nil
         } catch {
@@ -14,7 +14,7 @@ import WidgetModel
     }
 
     func conditionFault(_ json: JSONValue) -> String? {
-        do throws(PatternFault) {
+        do throws(PatternError) {
             _ = try MatchPattern.condition(from: json)
             return nil
         } catch {

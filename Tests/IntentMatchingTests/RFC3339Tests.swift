@@ -25,7 +25,7 @@ import WidgetModel
         #expect(try RFC3339.parse(text) == Instant(milliseconds: milliseconds))
     }
 
-    static let bad: [(String, RFC3339.Fault)] = [
+    static let bad: [(String, RFC3339.ParseError)] = [
         ("", .syntax),
         ("2026-11-21", .syntax),
         ("2026-11-21T18:00Z", .syntax),
@@ -57,7 +57,7 @@ import WidgetModel
     ]
 
     @Test(arguments: bad)
-    func `what is no date is told why`(text: String, fault: RFC3339.Fault) {
+    func `what is no date is told why`(text: String, fault: RFC3339.ParseError) {
         #expect(throws: fault) { try RFC3339.parse(text) }
     }
 

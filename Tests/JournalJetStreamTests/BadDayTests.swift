@@ -368,11 +368,11 @@ struct BadDayTests {
         for index in bytes.indices {
             var damaged = bytes
             damaged[index] ^= 4
-            #expect(throws: MessageFault.self) { try InputMessage(damaged, "log", in: "stream") }
+            #expect(throws: MessageError.self) { try InputMessage(damaged, "log", in: "stream") }
         }
-        #expect(throws: MessageFault.self) { try InputMessage(bytes, "log", in: "other") }
-        #expect(throws: MessageFault.self) { try InputMessage(bytes, "other", in: "stream") }
-        #expect(throws: MessageFault.self) { try InputMessage([], "log", in: "stream") }
+        #expect(throws: MessageError.self) { try InputMessage(bytes, "log", in: "other") }
+        #expect(throws: MessageError.self) { try InputMessage(bytes, "other", in: "stream") }
+        #expect(throws: MessageError.self) { try InputMessage([], "log", in: "stream") }
     }
 }
 #endif

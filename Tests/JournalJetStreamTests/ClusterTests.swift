@@ -238,7 +238,7 @@ private final class TestNode: Sendable {
     private struct State {
         var running: Set<PartitionID> = []
         var starts = 0
-        var refusal: NodeRefusal?
+        var refusal: NodeError?
         var hasLeft = false
     }
 
@@ -302,7 +302,7 @@ private final class TestNode: Sendable {
     var brokers: BrokersView? { self.cluster.brokers }
     var running: Set<PartitionID> { self.state.withLock { $0.running } }
     var starts: Int { self.state.withLock { $0.starts } }
-    var refusal: NodeRefusal? { self.state.withLock { $0.refusal } }
+    var refusal: NodeError? { self.state.withLock { $0.refusal } }
     var hasLeft: Bool { self.state.withLock { $0.hasLeft } }
 
     func stop() { self.gate.isOpen.withLock { $0 = false } }

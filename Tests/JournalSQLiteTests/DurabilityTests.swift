@@ -54,7 +54,7 @@ import WidgetModel
 
     @Test func `a store that cannot keep a write-ahead log is refused`() throws {
         let database = try Database(path: ":memory:", access: .readWrite)
-        let failure = #expect(throws: SQLiteFailure.self) { try LogFile.makeDurable(database) }
+        let failure = #expect(throws: SQLiteError.self) { try LogFile.makeDurable(database) }
         #expect(failure?.message == "journal_mode is memory after it was set to wal")
     }
 

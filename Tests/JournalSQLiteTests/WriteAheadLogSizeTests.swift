@@ -200,7 +200,7 @@ extension WriteAheadLogSizeTests {
         let path = self.temporary.journal + "/journal-000001.sqlite"
         let database = try Database(path: path, access: .readWrite)
         // It has read nothing yet, and SQLite says OK.
-        #expect(throws: SQLiteFailure.self) { try database.checkpoint() }
+        #expect(throws: SQLiteError.self) { try database.checkpoint() }
         _ = try database.integer("PRAGMA user_version")
         #expect(try database.checkpoint().pages > 0)
         journal.close()

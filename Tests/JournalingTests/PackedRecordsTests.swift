@@ -26,9 +26,9 @@ import WidgetModel
         packed.append([4])
         #expect(try PackedRecords(validating: packed.bytes) == packed)
         #expect(try PackedRecords(validating: []) == PackedRecords())
-        #expect(throws: ByteFault.self) { try PackedRecords(validating: Array(packed.bytes.dropLast())) }
-        #expect(throws: ByteFault.self) { try PackedRecords(validating: [0x80]) }
-        #expect(throws: ByteFault.self) { try PackedRecords(validating: [5, 1, 2]) }
+        #expect(throws: ByteError.self) { try PackedRecords(validating: Array(packed.bytes.dropLast())) }
+        #expect(throws: ByteError.self) { try PackedRecords(validating: [0x80]) }
+        #expect(throws: ByteError.self) { try PackedRecords(validating: [5, 1, 2]) }
     }
 
     @Test(arguments: UInt64(0)..<64)

@@ -129,7 +129,7 @@ import Testing
         ("# nothing\n", 2, "ends the trace, which has no instant"),
     ])
     func `a faulty trace is refused with its line`(text: String, line: Int, sentence: String) {
-        let error = #expect(throws: ArrivalTrace.Fault.self) { try ArrivalTrace(reading: text) }
+        let error = #expect(throws: ArrivalTrace.ReadError.self) { try ArrivalTrace(reading: text) }
         #expect(error?.line == line)
         #expect(error?.sentence == sentence)
     }

@@ -16,7 +16,7 @@ import Testing
         do {
             _ = try self.read(text)
             return []
-        } catch let faults as ScenarioFaults {
+        } catch let faults as ScenarioError {
             return faults.faults.map(\.description)
         } catch {
             return ["\(error)"]

@@ -230,7 +230,7 @@ final class CrashDirectory {
             guard let last = outputs.last else { return ids }
             for output in outputs {
                 var reader = ByteReader(output.record.effects)
-                let effects = try reader.readEach { (reader) throws(ByteFault) in try Effect(from: &reader) }
+                let effects = try reader.readEach { (reader) throws(ByteError) in try Effect(from: &reader) }
                 for case .reload(let reload) in effects { ids.append(reload.id) }
             }
             next = last.position.next

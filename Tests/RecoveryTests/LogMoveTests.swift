@@ -114,7 +114,7 @@ struct LogMoveTests {
     private static func reloads(_ log: any SourceLog) throws -> [ReloadEffect] {
         try all.flatMap { try log.newestOutputs($0, max: 1000) }.flatMap { output in
             var reader = ByteReader(output.record.effects)
-            let effects = try reader.readEach { (reader) throws(ByteFault) in try Effect(from: &reader) }
+            let effects = try reader.readEach { (reader) throws(ByteError) in try Effect(from: &reader) }
             return effects.compactMap { if case .reload(let reload) = $0 { reload } else { nil } }
         }
     }
@@ -211,7 +211,7 @@ struct LogMoveTests {
         try Self.append(Self.push(900, .host(Self.host(1), nil)), for: Self.host(1), to: more)
         more.close()
         let partition = PartitionID(of: Self.host(1), among: Self.partitions)
-        let fault = #expect(throws: LogMove.Fault.self) { try LogMove(of: LogDirectory(path: data)).run(to: nil) }
+        let fault = #expect(throws: LogMove.MoveError.self) { try LogMove(of: LogDirectory(path: data)).run(to: nil) }
         #expect(fault == .unsettled(partition))
         #expect(fault?.description.hasSuffix("run freshet settle for its data directory first") == true)
     }
@@ -237,7 +237,7 @@ struct LogMoveTests {
         #expect(LogSurvey(of: path).faults == [])
         let copy = try LogDirectory(path: path)
         #expect(try copy.cut() == log.cut())
-        #expect(throws: LogMove.Fault.self) { try LogMove(of: copy).run(to: nil) }
+        #expect(throws: LogMove.MoveError.self) { try LogMove(of: copy).run(to: nil) }
         open.close()
         try await Self.goOn(configuration, 400, [])
         try await Self.expectSame(path, goingOnAs: JetStreamHistory(configuration))

@@ -13,11 +13,11 @@ enum Scenarios {
         .deletingLastPathComponent()
 
     /// Reads policies as the program does.
-    static func policy(_ yaml: String) throws(ScenarioPolicyFaults) -> BudgetPolicy {
-        do throws(ConfigurationFaults) {
+    static func policy(_ yaml: String) throws(ScenarioPolicyError) -> BudgetPolicy {
+        do throws(SettingsError) {
             return try PolicyFile.parse(section: yaml)
         } catch {
-            throw ScenarioPolicyFaults(error.faults.map { ($0.path, $0.sentence) })
+            throw ScenarioPolicyError(error.faults.map { ($0.path, $0.sentence) })
         }
     }
 

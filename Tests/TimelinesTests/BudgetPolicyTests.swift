@@ -20,7 +20,7 @@ import WidgetModel
         #expect(reader.isAtEnd)
         for length in whole.indices {
             var reader = ByteReader(Array(whole.prefix(length)))
-            #expect(throws: ByteFault.self) { try BudgetPolicy(from: &reader) }
+            #expect(throws: ByteError.self) { try BudgetPolicy(from: &reader) }
         }
     }
 
@@ -53,10 +53,10 @@ import WidgetModel
                 "learning.factor", "learning.days",
             ]
         )
-        #expect(policy.faults().first == BudgetPolicyFault(field: "name", message: "is empty"))
+        #expect(policy.faults().first == BudgetPolicyError(field: "name", message: "is empty"))
         let whole = bytes { policy.encode(into: &$0) }
         var reader = ByteReader(whole)
-        #expect(throws: ByteFault.invalid(offset: 0)) { try BudgetPolicy(from: &reader) }
+        #expect(throws: ByteError.invalid(offset: 0)) { try BudgetPolicy(from: &reader) }
     }
 
     @Test(
@@ -77,12 +77,12 @@ import WidgetModel
             #expect(reader.isAtEnd)
             for length in whole.indices {
                 var reader = ByteReader(Array(whole.prefix(length)))
-                #expect(throws: ByteFault.self) { try BudgetPolicy(from: &reader) }
+                #expect(throws: ByteError.self) { try BudgetPolicy(from: &reader) }
             }
         }
         guard !faults.isEmpty else { return }
         var reader = ByteReader(bytes { policy.encode(into: &$0) })
-        #expect(throws: ByteFault.invalid(offset: 0)) { try BudgetPolicy(from: &reader) }
+        #expect(throws: ByteError.invalid(offset: 0)) { try BudgetPolicy(from: &reader) }
     }
 
     @Test(
@@ -105,13 +105,13 @@ import WidgetModel
         let whole = bytes { policy.encode(into: &$0) }
         var reader = ByteReader(whole)
         guard faults.isEmpty else {
-            #expect(throws: ByteFault.invalid(offset: 0)) { try BudgetPolicy(from: &reader) }
+            #expect(throws: ByteError.invalid(offset: 0)) { try BudgetPolicy(from: &reader) }
             return
         }
         #expect(try BudgetPolicy(from: &reader) == policy)
         for length in whole.indices {
             var reader = ByteReader(Array(whole.prefix(length)))
-            #expect(throws: ByteFault.self) { try BudgetPolicy(from: &reader) }
+            #expect(throws: ByteError.self) { try BudgetPolicy(from: &reader) }
         }
     }
 
@@ -126,7 +126,7 @@ import WidgetModel
             #expect(try BudgetPolicy(from: &reader).smoothing == .minutes(5))
             whole[whole.count - 1] = 8
             var damaged = ByteReader(whole)
-            #expect(throws: ByteFault.self) { try BudgetPolicy(from: &damaged) }
+            #expect(throws: ByteError.self) { try BudgetPolicy(from: &damaged) }
         }
     }
 

@@ -267,7 +267,7 @@ import WidgetModel
             #expect(reader.isAtEnd)
             for length in whole.indices {
                 var reader = ByteReader(Array(whole.prefix(length)))
-                #expect(throws: ByteFault.self) { try ReloadBudget(from: &reader) }
+                #expect(throws: ByteError.self) { try ReloadBudget(from: &reader) }
             }
         }
     }

@@ -67,11 +67,11 @@ import WidgetModel
         limits.entriesMax = 2
         let full = Timeline(entries: self.entries(noon, noon), policy: .never, digest: Array(repeating: 1, count: 128))
         try full.validate(limits)
-        #expect(throws: TimelineFault.tooManyEntries(count: 3, max: 2)) {
+        #expect(throws: TimelineError.tooManyEntries(count: 3, max: 2)) {
             try Timeline(entries: self.entries(noon, noon, noon), policy: .never).validate(limits)
         }
         for count in [0, 129] {
-            #expect(throws: TimelineFault.digestLength(bytes: count, max: 128)) {
+            #expect(throws: TimelineError.digestLength(bytes: count, max: 128)) {
                 try Timeline(entries: [], policy: .never, digest: Array(repeating: 1, count: count)).validate(limits)
             }
         }
@@ -81,14 +81,14 @@ import WidgetModel
     func `a score that cannot be ordered is refused`(score: Float) {
         let entry = TimelineEntry(date: noon, relevance: EntryRelevance(score: score))
         let timeline = Timeline(entries: self.entries(noon) + [entry], policy: .never)
-        #expect(throws: TimelineFault.scoreNotFinite(index: 1)) { try timeline.validate() }
+        #expect(throws: TimelineError.scoreNotFinite(index: 1)) { try timeline.validate() }
     }
 
     @Test func `a negative duration is refused, a negative score is not`() throws {
         try Timeline(entries: [TimelineEntry(date: noon, relevance: EntryRelevance(score: -1))], policy: .never)
             .validate()
         let relevance = EntryRelevance(score: 1, duration: .milliseconds(-1))
-        #expect(throws: TimelineFault.negativeDuration(index: 0)) {
+        #expect(throws: TimelineError.negativeDuration(index: 0)) {
             try Timeline(entries: [TimelineEntry(date: noon, relevance: relevance)], policy: .never).validate()
         }
     }
@@ -111,7 +111,7 @@ import WidgetModel
         #expect(reader.isAtEnd)
         for length in whole.indices {
             var reader = ByteReader(Array(whole.prefix(length)))
-            #expect(throws: ByteFault.self) { try Timeline(from: &reader) }
+            #expect(throws: ByteError.self) { try Timeline(from: &reader) }
         }
     }
 }

@@ -138,7 +138,7 @@ private struct WindowsModel {
             #expect(bytes(read) == bytes(windows), "step \(step)")
             for count in 0..<written.count {
                 var reader = ByteReader(Array(written.prefix(count)))
-                #expect(throws: ByteFault.self) { try TunedWindows(from: &reader) }
+                #expect(throws: ByteError.self) { try TunedWindows(from: &reader) }
             }
         }
         #expect(bytes(windows).suffix(24) == Array(repeating: 0, count: 24)[...])

@@ -33,13 +33,13 @@ import WidgetModel
         #expect(try Configuration(from: &whole) == configuration)
         for length in 0..<writer.bytes.count {
             var reader = ByteReader(Array(writer.bytes.prefix(length)))
-            #expect(throws: ByteFault.self) { try Configuration(from: &reader) }
+            #expect(throws: ByteError.self) { try Configuration(from: &reader) }
         }
     }
 
     @Test func `an overlong varint is refused`() {
         var reader = ByteReader([UInt8](repeating: 0xFF, count: 10) + [0x01])
-        #expect(throws: ByteFault.self) { try reader.readVarint() }
+        #expect(throws: ByteError.self) { try reader.readVarint() }
     }
 
     @Test func `zeroes are stepped over where all are`() throws {

@@ -38,9 +38,9 @@ import WidgetModel
     private static func isWhole<Value: ByteCoded & Hashable>(_ value: Value) throws -> Bool {
         let bytes = value.encoded
         for end in bytes.indices {
-            #expect(throws: ByteFault.self) { try Value(encoded: Array(bytes[..<end])) }
+            #expect(throws: ByteError.self) { try Value(encoded: Array(bytes[..<end])) }
         }
-        #expect(throws: ByteFault.invalid(offset: bytes.count)) { try Value(encoded: bytes + [0]) }
+        #expect(throws: ByteError.invalid(offset: bytes.count)) { try Value(encoded: bytes + [0]) }
         return try Value(encoded: bytes) == value
     }
 
@@ -63,7 +63,7 @@ import WidgetModel
     }
 
     @Test func `a choice that there is not is refused where it stands`() {
-        #expect(throws: ByteFault.invalid(offset: 0)) { try Choice(encoded: [2]) }
-        #expect(throws: ByteFault.invalid(offset: 0)) { try InstanceNumber(encoded: (UInt64(UInt32.max) + 1).encoded) }
+        #expect(throws: ByteError.invalid(offset: 0)) { try Choice(encoded: [2]) }
+        #expect(throws: ByteError.invalid(offset: 0)) { try InstanceNumber(encoded: (UInt64(UInt32.max) + 1).encoded) }
     }
 }

@@ -50,9 +50,9 @@ package final class ContentStore: Sendable {
             var reader = ByteReader(record.bytes, in: record.bytes.indices)
             self.state.withLock { state in
                 state.nextRecord = max(state.nextRecord, record.number + 1)
-                do throws(ByteFault) {
+                do throws(ByteError) {
                     let timeline = try StoredTimeline(from: &reader)
-                    guard reader.isAtEnd else { throw ByteFault.invalid(offset: reader.offset) }
+                    guard reader.isAtEnd else { throw ByteError.invalid(offset: reader.offset) }
                     state.released += state.table.store(timeline, record: record.number, at: now).released
                 } catch {
                     damaged += 1

@@ -153,12 +153,12 @@ package final class ProviderConnections: Sendable {
     private static func token(in file: String) throws -> String {
         let text = try String(contentsOfFile: file, encoding: .utf8)
         guard let token = GatewayConfiguration.TimelineProvider.token(in: text) else {
-            throw TokenFileFault(file: file)
+            throw TokenFileError(file: file)
         }
         return token
     }
 
-    private struct TokenFileFault: Error, CustomStringConvertible {
+    private struct TokenFileError: Error, CustomStringConvertible {
         let file: String
         var description: String { "\(self.file): the first line must be a token: printable ASCII without spaces" }
     }

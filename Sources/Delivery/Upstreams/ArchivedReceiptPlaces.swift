@@ -23,10 +23,10 @@ struct ArchivedReceiptPlaces: ReceiptPlaces {
         do {
             return try await NIOThreadPool.singleton.runIfActive {
                 var places: [BundleID: [CompletionPlace?]] = [:]
-                var fault: ByteFault?
+                var fault: ByteError?
                 try self.archive.readAll { record in
                     self.number.set(record.number)
-                    do throws(ByteFault) {
+                    do throws(ByteError) {
                         places = try ReceiptPlacesOfApp.places(record.bytes)
                     } catch {
                         fault = error

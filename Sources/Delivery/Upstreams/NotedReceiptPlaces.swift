@@ -21,7 +21,7 @@ struct NotedReceiptPlaces: ReceiptPlaces {
                 let bytes = try await NIOThreadPool.singleton.runIfActive {
                     try self.notes.readNote(.receipts, of: partition)
                 }
-                return try bytes.map { (bytes) throws(ByteFault) in try ReceiptPlacesOfApp.places(bytes) } ?? [:]
+                return try bytes.map { (bytes) throws(ByteError) in try ReceiptPlacesOfApp.places(bytes) } ?? [:]
             } catch let error as JournalError where error.code == .unavailable {
                 try? await Task.sleep(for: Self.pause)
             } catch {

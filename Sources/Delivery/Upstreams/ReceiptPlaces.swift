@@ -39,7 +39,7 @@ struct ReceiptPlacesOfApp: FieldCoded {
         places.sorted { $0.key < $1.key }.map { Self(app: $0.key, places: $0.value) }.encoded
     }
 
-    static func places(_ bytes: [UInt8]) throws(ByteFault) -> [BundleID: [CompletionPlace?]] {
+    static func places(_ bytes: [UInt8]) throws(ByteError) -> [BundleID: [CompletionPlace?]] {
         var reader = ByteReader(bytes)
         return Dictionary(try [Self](from: &reader).map { ($0.app, $0.places) }) { $1 }
     }

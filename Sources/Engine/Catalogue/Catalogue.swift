@@ -120,7 +120,7 @@ extension Catalogue {
     mutating func internTeam(_ name: String) -> TeamNumber { self.teamNames.intern(name) }
 
     /// The number of the team whose name stands in these bytes; a new one if it has none.
-    mutating func internTeam(_ bytes: [UInt8], in range: Range<Int>) throws(ByteFault) -> TeamNumber {
+    mutating func internTeam(_ bytes: [UInt8], in range: Range<Int>) throws(ByteError) -> TeamNumber {
         // Most pushes are of the sender that pushed last.
         if let latest = self.latestTeam, self.teamNames[latest].equals(bytes, in: range) { return latest }
         let team: TeamNumber

@@ -89,8 +89,8 @@ package enum ReceivedQuestion: Sendable {
 
     /// Reads the bytes of ``EngineQuestion/bytes`` or ``MatchQuestion/bytes``.
     ///
-    /// - Throws: ``ByteFault`` if they are not exactly one question.
-    package init(_ bytes: [UInt8]) throws(ByteFault) {
+    /// - Throws: ``ByteError`` if they are not exactly one question.
+    package init(_ bytes: [UInt8]) throws(ByteError) {
         var reader = ByteReader(bytes)
         let tag = try reader.readByte()
         if tag == Self.searchTag {

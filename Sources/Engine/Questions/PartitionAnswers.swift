@@ -34,7 +34,7 @@ extension EngineStats: ByteCoded {
         writer.write(varint: self.decisions)
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         self.init()
         self.position = try LogPosition(from: &reader)
         self.time = try reader.readInstant()
@@ -59,9 +59,9 @@ extension InForce: ByteCoded {
         self.amendments.encode(into: &writer)
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         self.settings = try EngineSettings?(from: &reader)
-        self.orders = try reader.readEach { (reader) throws(ByteFault) in
+        self.orders = try reader.readEach { (reader) throws(ByteError) in
             var order = try StandingOrder(from: &reader)
             order.isConfigured = try reader.readBool()
             return order
@@ -102,7 +102,7 @@ extension BudgetSurvey.KindRow: ByteCoded {
         self.exhaustedWithin.encode(into: &writer)
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         self.init(app: try BundleID(from: &reader), kind: try WidgetKind(from: &reader))
         for number in Self.numbers { self[keyPath: number] = try Int(from: &reader) }
         self.left = try reader.readRow(of: self.left.count)
@@ -112,7 +112,7 @@ extension BudgetSurvey.KindRow: ByteCoded {
 
 extension ByteReader {
     /// A list of exactly so many.
-    mutating func readRow<Element: ByteCoded>(of count: Int) throws(ByteFault) -> [Element] {
+    mutating func readRow<Element: ByteCoded>(of count: Int) throws(ByteError) -> [Element] {
         let start = self.offset
         let row = try [Element](from: &self)
         guard row.count == count else { throw .invalid(offset: start) }

@@ -186,7 +186,7 @@ extension ReloadsQuestion.Scope: ByteCoded {
         }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         switch try reader.readByte() {
         case 0: self = .host(try HostKey(from: &reader))

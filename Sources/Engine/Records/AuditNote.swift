@@ -47,7 +47,7 @@ extension AuditNote {
         }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         switch try reader.readByte() {
         case 0: self = .request(try AuditedRequest(from: &reader))
@@ -60,7 +60,7 @@ extension AuditNote {
 }
 
 extension AuditedRequest {
-    fileprivate init(from reader: inout ByteReader) throws(ByteFault) {
+    fileprivate init(from reader: inout ByteReader) throws(ByteError) {
         self.number = try reader.readFixed64()
         self.source = try OperatorSource(from: &reader)
         self.method = try reader.readString()

@@ -21,7 +21,7 @@ package enum ChannelCommand: ByteCoded, Hashable, Sendable {
         }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         let tag = try reader.readByte()
         guard tag <= 1 else { throw .invalid(offset: start) }

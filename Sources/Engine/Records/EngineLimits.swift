@@ -85,7 +85,7 @@ package struct EngineLimits: Hashable, Sendable {
         writer.write(self.removedTokenRetention)
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         self.timelines = TimelineLimits()
         var first = try Self.readLimit(from: &reader)
         if first == 0 {
@@ -108,7 +108,7 @@ package struct EngineLimits: Hashable, Sendable {
     }
 
     /// A limit is at most 2^31, so that every table can number its rows with 32 bits.
-    private static func readLimit(from reader: inout ByteReader) throws(ByteFault) -> Int {
+    private static func readLimit(from reader: inout ByteReader) throws(ByteError) -> Int {
         let start = reader.offset
         let value = try reader.readVarint()
         guard value <= 1 << 31 else { throw .invalid(offset: start) }

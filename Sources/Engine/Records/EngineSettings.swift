@@ -22,7 +22,7 @@ package struct EngineSettings: ByteCoded, Hashable, Sendable {
         self.limits.encode(into: &writer)
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         self.engineVersion = Int(truncatingIfNeeded: try reader.readVarint())
         self.apps = try Array(from: &reader)
         self.limits = try EngineLimits(from: &reader)
@@ -72,7 +72,7 @@ package struct AppSettings: ByteCoded, Hashable, Sendable {
         self.kinds.encode(into: &writer)
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         self.app = BundleID(try reader.readString())
         self.team = TeamID(try reader.readString())
         self.defaultExpiration = try reader.readLength()

@@ -82,7 +82,7 @@ package struct HostRegistration: ByteCoded, Hashable, Sendable {
         writer.write(each: self.instances) { $1.encode(into: &$0) }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         self.host = try HostKey(from: &reader)
         self.token = try DeviceToken(from: &reader)
         self.replacedToken = try DeviceToken?(from: &reader)
@@ -91,7 +91,7 @@ package struct HostRegistration: ByteCoded, Hashable, Sendable {
         self.delivery = try HostDelivery(from: &reader)
         self.context = try HostContext(from: &reader)
         self.lease = try Interval?(from: &reader)
-        self.instances = try reader.readEach { (reader) throws(ByteFault) in try InstanceRegistration(from: &reader) }
+        self.instances = try reader.readEach { (reader) throws(ByteError) in try InstanceRegistration(from: &reader) }
     }
 }
 
@@ -139,7 +139,7 @@ package struct HostContext: FieldCoded, Hashable, Sendable {
         self.timeZone = timeZone
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         // Five things that are not said, a byte each.
         self = reader.skipZeroes(5) ? HostContext() : try Self.coding.read(from: &reader)
     }

@@ -91,7 +91,7 @@ extension HostSignal {
         self.event.encode(into: &writer)
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         self.host = try HostKey(from: &reader)
         self.event = try Event(from: &reader)
     }
@@ -120,7 +120,7 @@ extension HostSignal.Event: ByteCoded {
         }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         switch try reader.readByte() {
         case 0: self = .appForeground

@@ -48,7 +48,7 @@ package struct InstanceRegistration: ByteCoded, Hashable, Sendable {
         self.when?.encode(into: &writer)
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         self.id = InstanceID(try reader.readString())
         self.kind = WidgetKind(try reader.readString())
         self.family = try WidgetFamily(from: &reader)
@@ -57,7 +57,7 @@ package struct InstanceRegistration: ByteCoded, Hashable, Sendable {
         let flags = try reader.readByte()
         guard flags < 4 else { throw .invalid(offset: flagsOffset) }
         self.pushEnabled = flags & 1 == 1
-        self.tags = try reader.readEach { (reader) throws(ByteFault) in try reader.readString() }
+        self.tags = try reader.readEach { (reader) throws(ByteError) in try reader.readString() }
         self.controlToken = try DeviceToken?(from: &reader)
         self.when = flags & 2 == 2 ? try MatchPattern(from: &reader) : nil
     }

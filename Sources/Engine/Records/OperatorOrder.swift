@@ -82,7 +82,7 @@ extension OrderScope: ByteCoded {
         }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         switch try reader.readByte() {
         case 0: self = .app(try BundleID(from: &reader))
@@ -107,7 +107,7 @@ extension OperatorOrder.Action: ByteCoded {
         }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         switch try reader.readByte() {
         case 0: self = .pause(until: try Instant?(from: &reader))

@@ -53,7 +53,7 @@ struct PushHead {
     private(set) var kind = 0..<0
     private(set) var matchedMax: Int?
 
-    init(from reader: inout ByteReader) throws(ByteFault) {
+    init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         let flags = try reader.readVarint()
         guard flags <= UInt64(Flags.all.rawValue) else { throw .invalid(offset: start) }
@@ -90,7 +90,7 @@ struct PushHead {
 
 extension ByteReader {
     /// The text at a place that ``readByteRange()`` gave.
-    func string(in range: Range<Int>) throws(ByteFault) -> String {
+    func string(in range: Range<Int>) throws(ByteError) -> String {
         guard let string = String(validating: self.bytes[range], as: UTF8.self) else {
             throw .invalid(offset: range.lowerBound)
         }

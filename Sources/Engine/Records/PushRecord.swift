@@ -110,7 +110,7 @@ package struct PushRecord: ByteCoded, Hashable, Sendable {
         if !self.attributes.parameters.isEmpty { self.attributes.encode(into: &writer) }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let head = try PushHead(from: &reader)
         self.id = head.id
         self.team = TeamID(try reader.string(in: head.team))

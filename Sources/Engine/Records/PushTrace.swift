@@ -21,7 +21,7 @@ package struct PushTrace: ByteCoded, Hashable, Sendable {
         writer.write(fixed64: self.context.spanID)
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         self.push = try PushID(from: &reader)
         let flags = try reader.readByte()

@@ -72,7 +72,7 @@ package enum Record: Hashable, Sendable {
     }
 
     /// Reads one record, which must fill the reader to its end.
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         guard let tag = Tag(rawValue: try reader.readByte()) else { throw .invalid(offset: start) }
         switch tag {

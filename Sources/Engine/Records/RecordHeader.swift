@@ -22,7 +22,7 @@ package struct RecordHeader: Hashable, Sendable {
     ///   - bytes: The entry's bytes.
     ///   - range: Where the record is in them, without its length prefix.
     /// - Throws: If the bytes are no record of a kind that this engine knows.
-    package init(_ bytes: [UInt8], in range: Range<Int>) throws(ByteFault) {
+    package init(_ bytes: [UInt8], in range: Range<Int>) throws(ByteError) {
         guard let first = range.first, let kind = Record.Tag(rawValue: bytes[first]) else {
             throw .invalid(offset: range.lowerBound)
         }

@@ -39,7 +39,7 @@ package struct TimelineReport: ByteCoded, Hashable, Sendable {
         self.timeline.encode(into: &writer)
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         self.host = try HostKey(from: &reader)
         self.instance = InstanceID(try reader.readString())
         let start = reader.offset
@@ -50,7 +50,7 @@ package struct TimelineReport: ByteCoded, Hashable, Sendable {
         self.timeline = try Timeline(from: &reader)
     }
 
-    private static func readSize(from reader: inout ByteReader) throws(ByteFault) -> Int {
+    private static func readSize(from reader: inout ByteReader) throws(ByteError) -> Int {
         let start = reader.offset
         guard let size = Int(exactly: try reader.readVarint()) else { throw .invalid(offset: start) }
         return size
@@ -86,7 +86,7 @@ package struct DeliveryReport: ByteCoded, Hashable, Sendable {
         }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         self.host = try HostKey(from: &reader)
         self.reload = try ReloadID(from: &reader)
         let start = reader.offset

@@ -29,7 +29,7 @@ extension StandingOrder {
         OperatorOrder(.pause(until: self.until), self.scope, by: self.source).encode(into: &writer)
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         let since = try reader.readInstant()
         let order = try OperatorOrder(from: &reader)

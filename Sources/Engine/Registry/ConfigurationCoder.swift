@@ -67,7 +67,7 @@ struct ConfigurationCoder: ~Copyable, Sendable {
             let names =
                 number > 0
                 ? self.shapes[number - 1].names
-                : try reader.readEach { (reader) throws(ByteFault) in Int(try reader.readVarint()) }
+                : try reader.readEach { (reader) throws(ByteError) in Int(try reader.readVarint()) }
             var parameters: [Configuration.Parameter] = []
             parameters.reserveCapacity(names.count)
             for name in names {
@@ -84,7 +84,7 @@ struct ConfigurationCoder: ~Copyable, Sendable {
         _ first: UInt8,
         ofName name: Int,
         from reader: inout ByteReader
-    ) throws(ByteFault) -> ParameterValue {
+    ) throws(ByteError) -> ParameterValue {
         guard first & Self.numbered != 0 else { return try ParameterValue(from: &reader) }
         let upper = Int(try reader.readByte() & ~Self.numbered)
         return .string(self.texts[name][upper << 8 | Int(try reader.readByte())])

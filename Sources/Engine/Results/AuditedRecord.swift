@@ -31,7 +31,7 @@ package struct AuditedRecord: Hashable, Sendable {
     package static func all(
         _ bytes: [UInt8],
         in records: some Sequence<Range<Int>>
-    ) throws(ByteFault) -> [AuditedRecord] {
+    ) throws(ByteError) -> [AuditedRecord] {
         var found: [AuditedRecord] = []
         for (index, range) in records.enumerated() {
             guard let first = range.first,

@@ -17,7 +17,7 @@ package enum Effect: Hashable, Sendable {
         }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         switch try reader.readByte() {
         case 0: self = .reload(try ReloadEffect(from: &reader))
@@ -91,7 +91,7 @@ package struct ReloadEffect: ByteCoded, Hashable, Sendable {
         self.push.encode(into: &writer)
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         self.id = try ReloadID(from: &reader)
         self.address = try InstanceAddress(from: &reader)
         self.kind = WidgetKind(try reader.readString())

@@ -3,7 +3,7 @@ package import WidgetModel
 /// Why an engine cannot apply a record. The state is unchanged; the partition must stop, since its log is not readable.
 package enum EngineError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The bytes are no record of a kind that this engine knows.
-    case damaged(LogPosition, ByteFault)
+    case damaged(LogPosition, ByteError)
     /// A position before one already applied.
     case outOfOrder(LogPosition, applied: LogPosition)
     /// Settings of an engine with another layout of records.

@@ -72,7 +72,7 @@ package struct RecordAnswer: Hashable, Sendable {
         /// The instance has the timeline now; with findings about it.
         case timeline(findings: [TimelineFinding])
         /// The engine does not hold such a timeline; nothing changed.
-        case timelineRefused(TimelineFault)
+        case timelineRefused(TimelineError)
         /// The timeline was made for a configuration that the instance does not have any more; discarded.
         case staleGeneration
         /// The report ended the reload, or (false) the reload was not outstanding and nothing changed.

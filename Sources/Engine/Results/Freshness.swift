@@ -72,9 +72,9 @@ package struct Freshness: Hashable, Sendable {
         writer.write(each: self.counts) { $0.write(count: $1) }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
-        self.counts = try reader.readEach { (reader) throws(ByteFault) in
+        self.counts = try reader.readEach { (reader) throws(ByteError) in
             let start = reader.offset
             let count = try reader.readVarint()
             // So much that no count of counts comes near the end of its type.

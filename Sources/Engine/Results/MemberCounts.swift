@@ -22,7 +22,7 @@ extension MemberCounts {
         for member in Self.members { self[keyPath: member].encode(into: &writer) }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         self.init()
         for member in Self.members { self[keyPath: member] = try Int(from: &reader) }
     }

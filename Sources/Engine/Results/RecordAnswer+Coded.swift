@@ -33,7 +33,7 @@ extension RecordAnswer.Result: ByteCoded {
         }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         switch try reader.readByte() {
         case 0: self = .settings(orphaned: try Int(from: &reader))
@@ -45,7 +45,7 @@ extension RecordAnswer.Result: ByteCoded {
         case 6: self = .unregistered
         case 7: self = .signalled
         case 8: self = .timeline(findings: try Array(from: &reader))
-        case 9: self = .timelineRefused(try TimelineFault(from: &reader))
+        case 9: self = .timelineRefused(try TimelineError(from: &reader))
         case 10: self = .staleGeneration
         case 11: self = .delivery(known: try reader.readBool())
         case 12: self = .appReload(matched: try Int(from: &reader))
@@ -90,7 +90,7 @@ extension RegistrationError: ByteCoded {
         }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         switch try reader.readByte() {
         case 0: self = .unknownApp(try BundleID(from: &reader))
@@ -121,7 +121,7 @@ extension ChannelAnswer: ByteCoded {
         }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         switch try reader.readByte() {
         case 0: self = .created
@@ -154,7 +154,7 @@ extension DirectoryChange: ByteCoded {
         }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         switch try reader.readByte() {
         case 0:

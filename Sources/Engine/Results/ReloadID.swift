@@ -71,7 +71,7 @@ package struct ReloadID: ByteCoded, Hashable, Sendable, CustomStringConvertible 
         writer.write(fixed32: self.check)
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         self.partition = try PartitionID(from: &reader)
         self.position = try LogPosition(from: &reader)
         let start = reader.offset

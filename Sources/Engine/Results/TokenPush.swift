@@ -56,7 +56,7 @@ package struct TokenPush: ByteCoded, Hashable, Sendable {
         self.members.encode(into: &writer)
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         self.token = try DeviceToken(from: &reader)
         self.environment = try PushEnvironment(from: &reader)
         self.isControl = try reader.readBool()

@@ -1,7 +1,7 @@
 import WidgetModel
 
 extension ActiveRow: Coded {
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> ActiveRow {
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> ActiveRow {
         var row = ActiveRow()
         row.pending = try self.pending.coded(by: &coder)
         row.high = try coder.number(self.high)

@@ -4,11 +4,11 @@ import WidgetModel
 /// A row of a table as snapshots hold it.
 protocol Coded {
     /// The row, which a writer was given and a reader has read; `self` is any row then.
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> Self
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> Self
 }
 
 extension CauseList: Coded {
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> CauseList {
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> CauseList {
         let count = try coder.number(self.count)
         guard count > 0 else { return CauseList() }
         return CauseList(head: try coder.slot(self.head), tail: try coder.slot(self.tail), count: count)
@@ -25,7 +25,7 @@ extension Reloads.Cause: Coded {
         isScheduled: false
     )
 
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> Reloads.Cause {
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> Reloads.Cause {
         Reloads.Cause(
             push: try coder.slot(self.push),
             instance: try coder.slot(self.instance),
@@ -40,7 +40,7 @@ extension Reloads.Cause: Coded {
 }
 
 extension ReloadTable.Whole: Coded {
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> ReloadTable.Whole {
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> ReloadTable.Whole {
         let said = Said(rawValue: try coder.number(Said(self).rawValue))
         guard said.isSubset(of: .known) else { throw coder.fault() }
         var row = ReloadTable.Row(
@@ -99,7 +99,7 @@ extension ReloadTable.Whole: Coded {
 }
 
 extension BudgetWindow: Coded {
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> BudgetWindow {
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> BudgetWindow {
         let start = try coder.instant(self.start)
         let length = try coder.interval(self.length)
         guard length > .zero else { throw coder.fault() }
@@ -110,7 +110,7 @@ extension BudgetWindow: Coded {
 extension ContentDigest: Coded {
     static let blank = ContentDigest(team: .none, bytes: [])
 
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> ContentDigest {
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> ContentDigest {
         ContentDigest(team: try coder.number(self.team), bytes: try coder.bytes(self.bytes))
     }
 }
@@ -130,7 +130,7 @@ extension DecisionLog.Entry: Coded {
         hasPush: false
     )
 
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> DecisionLog.Entry {
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> DecisionLog.Entry {
         let hasPush = try coder.flag(self.hasPush)
         return DecisionLog.Entry(
             at: try coder.instant(self.at),
@@ -151,7 +151,7 @@ extension DecisionLog.Entry: Coded {
 extension RepeatWindow.Entry: Coded {
     static let blank = RepeatWindow.Entry(id: PushID(high: 0, low: 0), key: 0, acceptedAt: .epoch, matched: 0)
 
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> RepeatWindow.Entry {
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> RepeatWindow.Entry {
         RepeatWindow.Entry(
             id: try coder.push(self.id),
             key: try coder.fixed(self.key),
@@ -175,7 +175,7 @@ extension PushTable.Row: Coded {
         hasCollapseID: false
     )
 
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> PushTable.Row {
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> PushTable.Row {
         PushTable.Row(
             id: try coder.push(self.id),
             team: try coder.number(self.team),
@@ -204,7 +204,7 @@ extension PushTable.Row: Coded {
 extension TokenTable.Removal: Coded {
     static let blank = TokenTable.Removal(token: DeviceToken(bytes: []), app: .none, at: .epoch, reason: .unregistered)
 
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> TokenTable.Removal {
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> TokenTable.Removal {
         TokenTable.Removal(
             token: try coder.value(self.token),
             app: try coder.number(self.app),

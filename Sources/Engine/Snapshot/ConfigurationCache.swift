@@ -22,7 +22,7 @@ struct ConfigurationCache: Sendable {
     init() {}
 
     /// Reads the configuration that stands at the reader's place.
-    mutating func read(_ reader: inout ByteReader) throws(ByteFault) -> Configuration {
+    mutating func read(_ reader: inout ByteReader) throws(ByteError) -> Configuration {
         guard !self.isOff else { return try Configuration(from: &reader) }
         let start = reader.offset
         var ahead = reader
@@ -47,7 +47,7 @@ struct ConfigurationCache: Sendable {
     }
 
     /// Goes to the end of a configuration without reading it: its values are looked at the first time it is met.
-    private static func skip(_ reader: inout ByteReader) throws(ByteFault) {
+    private static func skip(_ reader: inout ByteReader) throws(ByteError) {
         for _ in 0..<(try reader.readCount()) {
             _ = try reader.readByteRange()
             try ParameterValue.skip(&reader)

@@ -39,11 +39,11 @@ package struct EngineIndexDecoder: ~Copyable, Sendable {
     ///
     /// - Returns: False once no later frame has data for the index.
     package mutating func takeFrame(_ frame: [UInt8]) throws(SnapshotError) -> Bool {
-        do throws(ByteFault) {
+        do throws(ByteError) {
             var coder = StateReader(frame)
-            guard let section = Section(rawValue: try coder.byte()) else { throw ByteFault.invalid(offset: 0) }
+            guard let section = Section(rawValue: try coder.byte()) else { throw ByteError.invalid(offset: 0) }
             if self.frames == 0 {
-                guard section == .head else { throw ByteFault.invalid(offset: 0) }
+                guard section == .head else { throw ByteError.invalid(offset: 0) }
                 self.head = try SnapshotHead().coded(by: &coder)
             }
             guard section <= .instances else { return false }
@@ -67,7 +67,7 @@ package struct EngineIndexDecoder: ~Copyable, Sendable {
         }
     }
 
-    private mutating func readInstances(_ coder: inout StateReader) throws(ByteFault) {
+    private mutating func readInstances(_ coder: inout StateReader) throws(ByteError) {
         let end = Int(self.head.ends[EngineSnapshot.instanceTable])
         var expected = 0
         var shapes = try ShapeReader(&coder)
@@ -86,7 +86,7 @@ package struct EngineIndexDecoder: ~Copyable, Sendable {
         _ slot: InstanceNumber,
         _ shapes: inout ShapeReader,
         _ coder: inout StateReader
-    ) throws(ByteFault) {
+    ) throws(ByteError) {
         let row = try InstanceRecord.Head.blank.coded(by: &coder)
         guard row.host.raw < self.head.ends[EngineSnapshot.hostTable] else { throw coder.fault() }
         guard row.flags.contains(.isLive) else { return }
@@ -106,7 +106,7 @@ package struct EngineIndexDecoder: ~Copyable, Sendable {
         _ when: MatchPattern?,
         _ flags: InstanceTable.Flags,
         _ coder: inout StateReader
-    ) throws(ByteFault) {
+    ) throws(ByteError) {
         guard shape.kind.index < self.head.kinds.count else { throw coder.fault() }
         let kind = self.head.kinds[shape.kind.index]
         guard kind.app.index < self.head.apps.count else { throw coder.fault() }

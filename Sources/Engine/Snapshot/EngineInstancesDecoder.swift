@@ -38,12 +38,12 @@ package struct EngineInstancesDecoder: ~Copyable, Sendable {
     ///
     /// - Returns: False once no later frame has data of instances.
     package mutating func takeFrame(_ frame: [UInt8]) throws(SnapshotError) -> Bool {
-        do throws(ByteFault) {
+        do throws(ByteError) {
             var coder = StateReader(frame)
-            guard let section = Section(rawValue: try coder.byte()) else { throw ByteFault.invalid(offset: 0) }
+            guard let section = Section(rawValue: try coder.byte()) else { throw ByteError.invalid(offset: 0) }
             switch section {
             case .head where self.frames == 0: self.head = try SnapshotHead().coded(by: &coder)
-            case _ where self.frames == 0: throw ByteFault.invalid(offset: 0)
+            case _ where self.frames == 0: throw ByteError.invalid(offset: 0)
             case .head, .hosts: break
             case .free: try self.readFree(&coder)
             case .instances:
@@ -59,7 +59,7 @@ package struct EngineInstancesDecoder: ~Copyable, Sendable {
         return true
     }
 
-    private mutating func readFree(_ coder: inout StateReader) throws(ByteFault) {
+    private mutating func readFree(_ coder: inout StateReader) throws(ByteError) {
         guard try coder.byte() == EngineSnapshot.instanceTable else { return }
         while !coder.isAtEnd {
             let slot: InstanceNumber = try coder.number(.none)
@@ -75,7 +75,7 @@ package struct EngineInstancesDecoder: ~Copyable, Sendable {
         self.hasRoom = true
     }
 
-    private mutating func readInstances(_ coder: inout StateReader) throws(ByteFault) {
+    private mutating func readInstances(_ coder: inout StateReader) throws(ByteError) {
         let end = Int(self.head.ends[EngineSnapshot.instanceTable])
         let bounds = InstanceRows.Bounds(self.head)
         var expected = 0
@@ -98,7 +98,7 @@ package struct EngineInstancesDecoder: ~Copyable, Sendable {
 
     /// Whether the row that begins here is of a host whose instances are kept.
     @inline(__always)
-    private func isKept(_ coder: inout StateReader) throws(ByteFault) -> Bool {
+    private func isKept(_ coder: inout StateReader) throws(ByteError) -> Bool {
         guard let host = self.host else { return true }
         let start = coder.offset
         let isKept = try coder.slot(HostNumber.none) == host

@@ -17,9 +17,9 @@ package enum EngineSnapshot {
     /// - Throws: ``SnapshotError/otherFormat(version:)`` if this program does not read it, or that the frame is damaged.
     package static func rulesVersion(ofFirst frame: [UInt8]) throws(SnapshotError) -> Int {
         let head: SnapshotHead
-        do throws(ByteFault) {
+        do throws(ByteError) {
             var coder = StateReader(frame)
-            guard try coder.byte() == Section.head.rawValue else { throw ByteFault.invalid(offset: 0) }
+            guard try coder.byte() == Section.head.rawValue else { throw ByteError.invalid(offset: 0) }
             head = try SnapshotHead().coded(by: &coder)
         } catch {
             throw .damaged(frame: 0, error)
@@ -58,7 +58,7 @@ package enum EngineSnapshot {
 /// Why a snapshot cannot be read back.
 package enum SnapshotError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A frame that no encoder can have written.
-    case damaged(frame: Int, ByteFault)
+    case damaged(frame: Int, ByteError)
     /// The frames end before the state does, or go on behind its end.
     case incomplete(frames: Int)
     /// Another version of the format.

@@ -79,7 +79,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     /// Reads the next frame. O(frame).
     package mutating func takeFrame(_ frame: [UInt8]) throws(SnapshotError) {
         let section: Section
-        do throws(ByteFault) {
+        do throws(ByteError) {
             section = try self.read(frame)
         } catch {
             throw .damaged(frame: self.frames, error)
@@ -91,11 +91,11 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     }
 
     /// Reads a frame, unless it is one of instances.
-    private mutating func read(_ frame: [UInt8]) throws(ByteFault) -> Section {
+    private mutating func read(_ frame: [UInt8]) throws(ByteError) -> Section {
         var coder = StateReader(frame)
         guard let section = Section(rawValue: try coder.byte()),
             self.section.map({ $0 <= section }) ?? (section == .head)
-        else { throw ByteFault.invalid(offset: 0) }
+        else { throw ByteError.invalid(offset: 0) }
         if section == .head, self.section == nil {
             self.head = try SnapshotHead().coded(by: &coder)
             return section
@@ -115,7 +115,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     }
 
     /// Makes the tables, once it is known which of their numbers are free.
-    private mutating func makeRoom() throws(ByteFault) {
+    private mutating func makeRoom() throws(ByteError) {
         for (table, free) in self.free.enumerated() {
             for slot in free where slot >= self.head.ends[table] { throw .invalid(offset: 0) }
         }
@@ -139,7 +139,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     /// The number of the row that the last one read had, plus one; rows of a frame count from it.
     private var expected = 0
 
-    private mutating func read(_ section: Section, _ coder: inout StateReader) throws(ByteFault) {
+    private mutating func read(_ section: Section, _ coder: inout StateReader) throws(ByteError) {
         switch section {
         case .head, .instances: throw coder.fault()
         case .free:
@@ -187,7 +187,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         self.rows += 1
     }
 
-    private mutating func readHost(_ coder: inout StateReader) throws(ByteFault) {
+    private mutating func readHost(_ coder: inout StateReader) throws(ByteError) {
         let slot: HostNumber = try self.slot(EngineSnapshot.hostTable, from: self.hosts.rows.end, &coder)
         let end = try coder.rowEnd()
         if let host = self.host {
@@ -215,7 +215,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         self.usages[record.row.app].textBytes += self.hosts.nameBytes(of: slot)
     }
 
-    private mutating func readChannels(_ coder: inout StateReader) throws(ByteFault) {
+    private mutating func readChannels(_ coder: inout StateReader) throws(ByteError) {
         let app = BundleID(try coder.text(""))
         for channel in try coder.value([] as [Channel]) {
             guard self.channels.find(channel.id, of: app) == nil else { throw coder.fault() }
@@ -227,7 +227,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         _ table: Int,
         from least: Int,
         _ coder: inout StateReader
-    ) throws(ByteFault) -> Number<Tag> {
+    ) throws(ByteError) -> Number<Tag> {
         let end = Int(self.head.ends[table])
         let slot: Number<Tag> = try coder.rowNumber(expected: self.expected, least: least, below: end)
         self.expected = slot.index + 1

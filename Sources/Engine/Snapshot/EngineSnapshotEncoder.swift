@@ -34,7 +34,7 @@ package struct EngineSnapshotEncoder: Sendable {
             var coder = StateWriter()
             coder.writer.write(byte: section.rawValue)
             let isDone: Bool
-            do throws(ByteFault) {
+            do throws(ByteError) {
                 isDone = try self.write(section, engine, &coder)
             } catch {
                 preconditionFailure("writing fails at nothing")
@@ -56,7 +56,7 @@ package struct EngineSnapshotEncoder: Sendable {
         _ section: Section,
         _ engine: borrowing Engine,
         _ coder: inout StateWriter
-    ) throws(ByteFault) -> Bool {
+    ) throws(ByteError) -> Bool {
         switch section {
         case .head:
             var head = SnapshotHead(engine)
@@ -66,8 +66,8 @@ package struct EngineSnapshotEncoder: Sendable {
             return true
         case .free: return self.writeFree(engine, &coder)
         case .hosts:
-            return try self.write(engine.registry.hosts.rows, &coder) { (slot, row, coder) throws(ByteFault) in
-                try coder.row { (coder) throws(ByteFault) in
+            return try self.write(engine.registry.hosts.rows, &coder) { (slot, row, coder) throws(ByteError) in
+                try coder.row { (coder) throws(ByteError) in
                     let (key, context) = (engine.hostKey(of: slot), engine.registry.hosts.context(of: slot))
                     _ = try HostTable.Record(key: key, row: row, context: context).coded(by: &coder)
                     try TokenTable.BoundToken.each(engine.registry.tokens(of: slot), by: &coder) { _ in }
@@ -76,32 +76,32 @@ package struct EngineSnapshotEncoder: Sendable {
             }
         case .instances: return try self.writeInstances(engine, &coder)
         case .days:
-            return try self.write(engine.schedule.days, &coder) { (_, row, coder) throws(ByteFault) in
+            return try self.write(engine.schedule.days, &coder) { (_, row, coder) throws(ByteError) in
                 _ = coder.value(row)
             }
         case .causes:
-            return try self.write(engine.reloads.causes, &coder) { (_, row, coder) throws(ByteFault) in
+            return try self.write(engine.reloads.causes, &coder) { (_, row, coder) throws(ByteError) in
                 _ = try row.coded(by: &coder)
             }
         case .reloads:
-            return try self.write(engine.reloads.table.rows, &coder) { (slot, _, coder) throws(ByteFault) in
+            return try self.write(engine.reloads.table.rows, &coder) { (slot, _, coder) throws(ByteError) in
                 _ = try engine.reloads[slot].coded(by: &coder)
             }
         case .pushes:
-            return try self.write(engine.ledger.pushes.rows, &coder) { (slot, row, coder) throws(ByteFault) in
+            return try self.write(engine.ledger.pushes.rows, &coder) { (slot, row, coder) throws(ByteError) in
                 _ = try row.coded(by: &coder)
                 if row.hasCollapseID { _ = coder.bytes(engine.ledger.pushes.collapseID(of: slot)) }
             }
         case .repeats:
-            return try self.write(engine.ledger.repeats.entries.count, &coder) { (place, coder) throws(ByteFault) in
+            return try self.write(engine.ledger.repeats.entries.count, &coder) { (place, coder) throws(ByteError) in
                 _ = try engine.ledger.repeats.entries[place].coded(by: &coder)
             }
         case .decisions:
-            return try self.write(engine.ledger.decisions.kept, &coder) { (place, coder) throws(ByteFault) in
+            return try self.write(engine.ledger.decisions.kept, &coder) { (place, coder) throws(ByteError) in
                 _ = try engine.ledger.decisions.entry(atPlace: place).coded(by: &coder)
             }
         case .removals:
-            return try self.write(engine.registry.tokens.removals.count, &coder) { (place, coder) throws(ByteFault) in
+            return try self.write(engine.registry.tokens.removals.count, &coder) { (place, coder) throws(ByteError) in
                 _ = try engine.registry.tokens.removals[place].coded(by: &coder)
             }
         case .channels: return self.writeChannels(engine, &coder)
@@ -115,16 +115,16 @@ package struct EngineSnapshotEncoder: Sendable {
     private mutating func writeInstances(
         _ engine: borrowing Engine,
         _ coder: inout StateWriter
-    ) throws(ByteFault) -> Bool {
+    ) throws(ByteError) -> Bool {
         var shapes = ShapeWriter()
         var rows = StateWriter()
         let isDone = try self.write(engine.registry.instances.rows, &rows, beside: { shapes.byteCount }) {
-            (slot, row, coder) throws(ByteFault) in
+            (slot, row, coder) throws(ByteError) in
             let details = engine.registry.instances.details.whole(slot)
             let configuration = engine.registry.configuration(of: slot)
             let record = InstanceRecord(row: row, resting: engine.schedule[slot], cold: engine.schedule[cold: slot])
             let number = try shapes.number(of: InstanceShape(kind: row.kind, details, configuration))
-            try coder.row { (coder) throws(ByteFault) in
+            try coder.row { (coder) throws(ByteError) in
                 let head = InstanceRecord.Head(
                     host: row.host,
                     flags: row.flags,
@@ -157,7 +157,7 @@ package struct EngineSnapshotEncoder: Sendable {
         return isDone
     }
 
-    private static func write(timer: Instant?, _ coder: inout StateWriter) throws(ByteFault) {
+    private static func write(timer: Instant?, _ coder: inout StateWriter) throws(ByteError) {
         _ = coder.number(timer.map { UInt64($0.seconds) + 1 } ?? 0)
     }
 
@@ -206,8 +206,8 @@ package struct EngineSnapshotEncoder: Sendable {
         _ table: borrowing Table<Tag, Row>,
         _ coder: inout StateWriter,
         beside extra: () -> Int = { 0 },
-        _ body: (Number<Tag>, Row, inout StateWriter) throws(ByteFault) -> Void
-    ) throws(ByteFault) -> Bool {
+        _ body: (Number<Tag>, Row, inout StateWriter) throws(ByteError) -> Void
+    ) throws(ByteError) -> Bool {
         if self.cursor == 0 {
             self.isFree = Array(repeating: false, count: table.end)
             for slot in table.free { self.isFree[slot.index] = true }
@@ -229,8 +229,8 @@ package struct EngineSnapshotEncoder: Sendable {
     private mutating func write(
         _ count: Int,
         _ coder: inout StateWriter,
-        _ body: (Int, inout StateWriter) throws(ByteFault) -> Void
-    ) throws(ByteFault) -> Bool {
+        _ body: (Int, inout StateWriter) throws(ByteError) -> Void
+    ) throws(ByteError) -> Bool {
         while self.cursor < count, coder.writer.bytes.count < EngineSnapshot.frameBytes {
             try body(self.cursor, &coder)
             self.cursor += 1

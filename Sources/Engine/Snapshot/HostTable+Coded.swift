@@ -17,7 +17,7 @@ extension HostTable.Record: Coded {
         context: HostContext()
     )
 
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> HostTable.Record {
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> HostTable.Record {
         let old = self.row
         guard let key = HostKey(text: try coder.text(self.key.text)) else { throw coder.fault() }
         let said = Said(rawValue: try coder.number(Said(self).rawValue))
@@ -81,7 +81,7 @@ extension HostTable.Record: Coded {
 }
 
 extension HostTable.ColdFields: Coded {
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> HostTable.ColdFields {
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> HostTable.ColdFields {
         var coldFields = self
         coldFields.foregroundUntil = try coder.date(self.foregroundUntil)
         for session in coldFields.sessionsUntil.indices {
@@ -114,7 +114,7 @@ extension TokenTable.BoundToken: Coded {
         _ tokens: [TokenTable.BoundToken],
         by coder: inout Coder,
         _ body: (TokenTable.BoundToken) -> Void
-    ) throws(ByteFault) {
+    ) throws(ByteError) {
         let count: Int = try coder.number(tokens.count)
         for index in 0..<count { body(try (index < tokens.count ? tokens[index] : .blank).coded(by: &coder)) }
     }
@@ -125,7 +125,7 @@ extension TokenTable.BoundToken: Coded {
         environment: .production
     )
 
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> TokenTable.BoundToken {
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> TokenTable.BoundToken {
         TokenTable.BoundToken(
             token: try coder.value(self.token),
             boundAt: try coder.instant(self.boundAt),

@@ -15,7 +15,7 @@ extension InstanceDetails.Whole {
     func coded(
         by coder: inout some StateCoder,
         _ groups: InstanceGroups
-    ) throws(ByteFault) -> InstanceDetails.Whole {
+    ) throws(ByteError) -> InstanceDetails.Whole {
         var whole = self
         if groups.contains(.conditionOrControl) {
             whole.coldFields = try (self.coldFields ?? InstanceDetails.ColdFields()).coded(by: &coder)
@@ -32,7 +32,7 @@ extension InstanceDetails.Whole {
 
 extension InstanceDetails.ColdFields {
     /// The fields beside the tags, which come first.
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceDetails.ColdFields {
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> InstanceDetails.ColdFields {
         InstanceDetails.ColdFields(
             tags: self.tags,
             when: try coder.value(self.when),
@@ -49,7 +49,7 @@ extension InstanceDetails.Content {
     func coded(
         by coder: inout some StateCoder,
         _ confirmedBy: inout LogPosition
-    ) throws(ByteFault) -> InstanceDetails.Content {
+    ) throws(ByteError) -> InstanceDetails.Content {
         var content = InstanceDetails.Content()
         content.timeline = try coder.optional(self.timeline, .blank)
         content.confirmedDigest = try coder.optional(self.confirmedDigest, .blank)
@@ -62,7 +62,7 @@ extension InstanceDetails.Content {
 }
 
 extension InstanceDetails.Observed: Coded {
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceDetails.Observed {
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> InstanceDetails.Observed {
         InstanceDetails.Observed(
             viewedAt: try coder.date(self.viewedAt),
             systemChangeAt: try coder.date(self.systemChangeAt),
@@ -83,7 +83,7 @@ extension InstanceDetails.Shown: Coded {
         equalDigests: 0
     )
 
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceDetails.Shown {
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> InstanceDetails.Shown {
         InstanceDetails.Shown(
             timeline: try coder.value(self.timeline),
             receivedAt: try coder.instant(self.receivedAt),
@@ -96,7 +96,7 @@ extension InstanceDetails.Shown: Coded {
 extension InstanceDetails.Unshown: Coded {
     static let blank = InstanceDetails.Unshown(position: .start, acceptedAt: .epoch)
 
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceDetails.Unshown {
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> InstanceDetails.Unshown {
         InstanceDetails.Unshown(
             position: try coder.position(self.position),
             acceptedAt: try coder.instant(self.acceptedAt)

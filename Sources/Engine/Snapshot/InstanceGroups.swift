@@ -44,7 +44,7 @@ struct InstanceGroups: OptionSet {
         self = groups
     }
 
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceGroups {
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> InstanceGroups {
         let groups = InstanceGroups(rawValue: try coder.number(self.rawValue))
         guard groups.isSubset(of: Self.known) else { throw coder.fault() }
         return groups

@@ -11,7 +11,7 @@ struct InstanceRecord {
         /// The number of its ``InstanceShape`` in the frame.
         let shape: UInt32
 
-        func coded(by coder: inout some StateCoder) throws(ByteFault) -> Head {
+        func coded(by coder: inout some StateCoder) throws(ByteError) -> Head {
             let host = try coder.slot(self.host)
             let flags: UInt16 = try coder.number(self.flags.rawValue | self.scheduleFlags.rawValue)
             return Head(
@@ -50,7 +50,7 @@ struct InstanceRecord {
         _ groups: InstanceGroups,
         active: Number<ActiveRow>,
         addressHash: UInt64
-    ) throws(ByteFault) -> InstanceRecord {
+    ) throws(ByteError) -> InstanceRecord {
         let anchor: UInt32 = try coder.number(self.resting.anchor)
         _ = try coder.fixed(addressHash)
         var row = InstanceTable.Row(host: head.host, kind: kind)

@@ -62,7 +62,7 @@ struct InstanceRows: ~Copyable, Sendable {
         _ bounds: Bounds,
         _ shapes: inout ShapeReader,
         _ coder: inout StateReader
-    ) throws(ByteFault) {
+    ) throws(ByteError) {
         let head = try InstanceRecord.Head.blank.coded(by: &coder)
         let shape = try shapes.shape(head.shape, &coder)
         let id = InstanceID(try coder.text(""))
@@ -96,7 +96,7 @@ struct InstanceRows: ~Copyable, Sendable {
         kind: KindNumber,
         _ groups: InstanceGroups,
         _ coder: inout StateReader
-    ) throws(ByteFault) -> InstanceRecord {
+    ) throws(ByteError) -> InstanceRecord {
         var active = ActiveTable.rest
         if groups.contains(.active) {
             let row = try ActiveRow().coded(by: &coder)
@@ -115,7 +115,7 @@ struct InstanceRows: ~Copyable, Sendable {
         _ configuration: Configuration,
         _ bounds: Bounds,
         _ coder: inout StateReader
-    ) throws(ByteFault) {
+    ) throws(ByteError) {
         try self.countRow(slot, record, bounds, &coder)
         if record.row.isLive, details.coldFields?.controlToken != nil { self.controls.append(slot) }
         self.restore(slot, record)
@@ -130,7 +130,7 @@ struct InstanceRows: ~Copyable, Sendable {
         _ record: borrowing InstanceRecord,
         _ bounds: Bounds,
         _ coder: inout StateReader
-    ) throws(ByteFault) {
+    ) throws(ByteError) {
         let row = record.row
         guard row.host.raw < bounds.hosts, row.kind.raw < bounds.kinds else { throw coder.fault() }
         let next: UInt64 = try coder.number()

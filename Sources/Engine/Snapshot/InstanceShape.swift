@@ -13,7 +13,7 @@ struct InstanceShape: Coded {
 
     static let blank = InstanceShape(kind: .none, InstanceDetails.Whole(row: .blank), .empty)
 
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceShape {
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> InstanceShape {
         InstanceShape(
             kind: try coder.number(self.kind),
             family: try coder.choice(self.family),
@@ -41,7 +41,7 @@ struct ShapeWriter {
     var byteCount: Int { self.written.count }
 
     /// The number of a shape, which is written if it is the first of its kind.
-    mutating func number(of shape: InstanceShape) throws(ByteFault) -> UInt32 {
+    mutating func number(of shape: InstanceShape) throws(ByteError) -> UInt32 {
         self.scratch.writer.bytes.removeAll(keepingCapacity: true)
         _ = try shape.coded(by: &self.scratch)
         if let number = self.numbers[self.scratch.writer.bytes] { return number }
@@ -68,7 +68,7 @@ struct ShapeReader {
     private var shapes: [InstanceShape] = []
 
     /// Steps over the shapes that begin here.
-    init(_ coder: inout StateReader) throws(ByteFault) {
+    init(_ coder: inout StateReader) throws(ByteError) {
         let end = try coder.rowEnd()
         self.range = coder.offset..<end
         coder.move(to: end)
@@ -76,13 +76,13 @@ struct ShapeReader {
 
     /// A shape by its number.
     @inline(__always)
-    mutating func shape(_ number: UInt32, _ coder: inout StateReader) throws(ByteFault) -> InstanceShape {
+    mutating func shape(_ number: UInt32, _ coder: inout StateReader) throws(ByteError) -> InstanceShape {
         if self.shapes.isEmpty { try self.read(&coder) }
         guard number < self.shapes.count else { throw coder.fault() }
         return self.shapes[Int(number)]
     }
 
-    private mutating func read(_ coder: inout StateReader) throws(ByteFault) {
+    private mutating func read(_ coder: inout StateReader) throws(ByteError) {
         let goesOn = coder.offset
         coder.move(to: self.range.lowerBound)
         let count: Int = try coder.number(0)

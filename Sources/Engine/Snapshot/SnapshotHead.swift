@@ -79,7 +79,7 @@ extension SnapshotHead {
 }
 
 extension SnapshotHead: Coded {
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> SnapshotHead {
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> SnapshotHead {
         var head = SnapshotHead()
         // Any version says these first, so that another version can be named.
         head.version = try coder.number(self.version)
@@ -125,7 +125,7 @@ extension Catalogue.App: Coded {
         environment: .production
     )
 
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> Catalogue.App {
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> Catalogue.App {
         Catalogue.App(
             id: BundleID(try coder.text(self.id.rawValue)),
             team: try coder.number(self.team),
@@ -141,7 +141,7 @@ extension Catalogue.App: Coded {
 
 extension Catalogue.Kind: Coded {
     static let blank: Catalogue.Kind = {
-        do throws(SchemaFault) {
+        do throws(SchemaError) {
             let schema = try KindSchema(kind: WidgetKind("blank"))
             return Catalogue.Kind(app: .none, KindSettings(schema: schema))
         } catch {
@@ -149,7 +149,7 @@ extension Catalogue.Kind: Coded {
         }
     }()
 
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> Catalogue.Kind {
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> Catalogue.Kind {
         var kind = Catalogue.Kind(
             app: try coder.number(self.app),
             try coder.value(KindSettings(schema: self.schema, budget: self.budget, usesLocation: self.usesLocation))
@@ -163,13 +163,13 @@ extension Catalogue.Kind: Coded {
 extension Catalogue.Replaced: Coded {
     static let blank = Catalogue.Replaced(budget: .widgetkit, at: .epoch)
 
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> Catalogue.Replaced {
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> Catalogue.Replaced {
         Catalogue.Replaced(budget: try coder.value(self.budget), at: try coder.instant(self.at))
     }
 }
 
 extension SenderCounts: Coded {
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> SenderCounts {
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> SenderCounts {
         var counts = self
         for member in Self.members { counts[keyPath: member] = try coder.number(self[keyPath: member]) }
         return counts
@@ -178,7 +178,7 @@ extension SenderCounts: Coded {
 
 extension EngineStats: Coded {
     /// Only the counts that go on from record to record; the rest is computed when asked for.
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> EngineStats {
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> EngineStats {
         var stats = EngineStats()
         for stat in EngineStat.all where stat.isCounted {
             stats[keyPath: stat.member] = try coder.number(self[keyPath: stat.member])

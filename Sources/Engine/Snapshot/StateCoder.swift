@@ -7,37 +7,37 @@ import WidgetModel
 /// So writing and reading cannot drift apart: `Row(host: try coder.slot(self.host), …)` names every field once. The
 /// order of the calls is the format.
 protocol StateCoder {
-    mutating func number(_ value: UInt64) throws(ByteFault) -> UInt64
-    mutating func fixed(_ value: UInt64) throws(ByteFault) -> UInt64
-    mutating func byte(_ value: UInt8) throws(ByteFault) -> UInt8
+    mutating func number(_ value: UInt64) throws(ByteError) -> UInt64
+    mutating func fixed(_ value: UInt64) throws(ByteError) -> UInt64
+    mutating func byte(_ value: UInt8) throws(ByteError) -> UInt8
     /// A value that has a binary form of its own.
-    mutating func value<Value: ByteCoded>(_ value: Value) throws(ByteFault) -> Value
-    mutating func bytes(_ value: [UInt8]) throws(ByteFault) -> [UInt8]
-    mutating func text(_ value: String) throws(ByteFault) -> String
-    mutating func configuration(_ value: Configuration) throws(ByteFault) -> Configuration
+    mutating func value<Value: ByteCoded>(_ value: Value) throws(ByteError) -> Value
+    mutating func bytes(_ value: [UInt8]) throws(ByteError) -> [UInt8]
+    mutating func text(_ value: String) throws(ByteError) -> String
+    mutating func configuration(_ value: Configuration) throws(ByteError) -> Configuration
     /// Whether a frame goes on: frames of earlier programs end before the fields that came later.
     func goesOn(_ isWritten: Bool) -> Bool
     /// For a value that was read and cannot stand there.
-    func fault() -> ByteFault
+    func fault() -> ByteError
 }
 
 extension StateCoder {
     /// A number that fits the field it is for.
     @inline(__always)
-    mutating func number<Value: FixedWidthInteger>(_ value: Value) throws(ByteFault) -> Value {
+    mutating func number<Value: FixedWidthInteger>(_ value: Value) throws(ByteError) -> Value {
         guard let value = Value(exactly: try self.number(UInt64(value))) else { throw self.fault() }
         return value
     }
 
     /// A number that may be below zero.
     @inline(__always)
-    mutating func signed(_ value: Int64) throws(ByteFault) -> Int64 {
+    mutating func signed(_ value: Int64) throws(ByteError) -> Int64 {
         Zigzag.decode(try self.number(Zigzag.encode(value)))
     }
 
     /// An instant, where the two ends of the range stand for "never" and are the most frequent: a byte each.
     @inline(__always)
-    mutating func date(_ value: Instant) throws(ByteFault) -> Instant {
+    mutating func date(_ value: Instant) throws(ByteError) -> Instant {
         let tag: UInt8 = value == .distantFuture ? 0 : value == .distantPast ? 1 : 2
         switch try self.byte(tag) {
         case 0: return .distantFuture
@@ -49,7 +49,7 @@ extension StateCoder {
 
     /// A row's number, or none: a byte.
     @inline(__always)
-    mutating func slot<Tag>(_ value: Number<Tag>) throws(ByteFault) -> Number<Tag> {
+    mutating func slot<Tag>(_ value: Number<Tag>) throws(ByteError) -> Number<Tag> {
         let next = try self.number(UInt64(value.raw &+ 1))
         guard let slot = UInt32(exactly: next) else { throw self.fault() }
         return Number(raw: slot &- 1)
@@ -57,12 +57,12 @@ extension StateCoder {
 
     /// The number of a row that there is.
     @inline(__always)
-    mutating func number<Tag>(_ value: Number<Tag>) throws(ByteFault) -> Number<Tag> {
+    mutating func number<Tag>(_ value: Number<Tag>) throws(ByteError) -> Number<Tag> {
         Number(raw: try self.number(value.raw))
     }
 
     @inline(__always)
-    mutating func flag(_ value: Bool) throws(ByteFault) -> Bool {
+    mutating func flag(_ value: Bool) throws(ByteError) -> Bool {
         switch try self.byte(value ? 1 : 0) {
         case 0: return false
         case 1: return true
@@ -71,46 +71,46 @@ extension StateCoder {
     }
 
     @inline(__always)
-    mutating func instant(_ value: Instant) throws(ByteFault) -> Instant {
+    mutating func instant(_ value: Instant) throws(ByteError) -> Instant {
         Instant(milliseconds: try self.signed(value.milliseconds))
     }
 
-    mutating func interval(_ value: Interval) throws(ByteFault) -> Interval {
+    mutating func interval(_ value: Interval) throws(ByteError) -> Interval {
         Interval(milliseconds: try self.signed(value.milliseconds))
     }
 
     @inline(__always)
-    mutating func position(_ value: LogPosition) throws(ByteFault) -> LogPosition {
+    mutating func position(_ value: LogPosition) throws(ByteError) -> LogPosition {
         LogPosition(try self.number(value.rawValue))
     }
 
-    mutating func push(_ value: PushID) throws(ByteFault) -> PushID {
+    mutating func push(_ value: PushID) throws(ByteError) -> PushID {
         let high = try self.fixed(value.high)
         return PushID(high: high, low: try self.fixed(value.low))
     }
 
     /// One of the cases of an enumeration whose raw values are part of the format.
     @inline(__always)
-    mutating func choice<Value: RawRepresentable<UInt8>>(_ value: Value) throws(ByteFault) -> Value {
+    mutating func choice<Value: RawRepresentable<UInt8>>(_ value: Value) throws(ByteError) -> Value {
         guard let value = Value(rawValue: try self.byte(value.rawValue)) else { throw self.fault() }
         return value
     }
 
     /// A case that may be missing.
     @inline(__always)
-    mutating func optional<Value: RawRepresentable<UInt8>>(choice value: Value?) throws(ByteFault) -> Value? {
+    mutating func optional<Value: RawRepresentable<UInt8>>(choice value: Value?) throws(ByteError) -> Value? {
         guard try self.flag(value != nil) else { return nil }
         guard let value = Value(rawValue: try self.byte(value?.rawValue ?? 0)) else { throw self.fault() }
         return value
     }
 
     /// A row that may be missing. Any row is blank enough to be read over.
-    mutating func optional<Row: Coded>(_ row: Row?, _ blank: @autoclosure () -> Row) throws(ByteFault) -> Row? {
+    mutating func optional<Row: Coded>(_ row: Row?, _ blank: @autoclosure () -> Row) throws(ByteError) -> Row? {
         try self.flag(row != nil) ? try (row ?? blank()).coded(by: &self) : nil
     }
 
     /// A list of rows.
-    mutating func list<Row: Coded>(_ rows: [Row], _ blank: @autoclosure () -> Row) throws(ByteFault) -> [Row] {
+    mutating func list<Row: Coded>(_ rows: [Row], _ blank: @autoclosure () -> Row) throws(ByteError) -> [Row] {
         let count: Int = try self.number(rows.count)
         var coded: [Row] = []
         // Not reserved: a count that is damaged must not ask for memory that its elements do not fill.
@@ -121,14 +121,14 @@ extension StateCoder {
     /// Counters in a fixed number.
     mutating func counters<let count: Int, Value: FixedWidthInteger>(
         _ values: InlineArray<count, Value>
-    ) throws(ByteFault) -> InlineArray<count, Value> {
+    ) throws(ByteError) -> InlineArray<count, Value> {
         var coded = values
         for index in values.indices { coded[index] = try self.number(values[index]) }
         return coded
     }
 
     /// As many counters as there are here.
-    mutating func counters(_ values: [Int]) throws(ByteFault) -> [Int] {
+    mutating func counters(_ values: [Int]) throws(ByteError) -> [Int] {
         guard try self.number(values.count) == values.count else { throw self.fault() }
         var coded = values
         for index in values.indices { coded[index] = try self.number(values[index]) }
@@ -177,10 +177,10 @@ struct StateWriter: StateCoder {
 
     func goesOn(_ isWritten: Bool) -> Bool { isWritten }
 
-    func fault() -> ByteFault { .invalid(offset: self.writer.bytes.count) }
+    func fault() -> ByteError { .invalid(offset: self.writer.bytes.count) }
 
     /// Writes a row behind its length in four bytes, so that a reader that wants another row can step over it.
-    mutating func row(_ body: (inout StateWriter) throws(ByteFault) -> Void) throws(ByteFault) {
+    mutating func row(_ body: (inout StateWriter) throws(ByteError) -> Void) throws(ByteError) {
         let start = self.writer.bytes.count
         self.writer.write(fixed32: 0)
         try body(&self)
@@ -207,21 +207,21 @@ struct StateReader: StateCoder {
     func goesOn(_ isWritten: Bool) -> Bool { !self.isAtEnd }
 
     @inline(__always)
-    mutating func byte() throws(ByteFault) -> UInt8 {
+    mutating func byte() throws(ByteError) -> UInt8 {
         guard self.offset < self.bytes.count else { throw .truncated(offset: self.offset) }
         defer { self.offset &+= 1 }
         return self.bytes[self.offset]
     }
 
     @inline(__always)
-    mutating func number() throws(ByteFault) -> UInt64 {
+    mutating func number() throws(ByteError) -> UInt64 {
         let first = try self.byte()
         return first < 0x80 ? UInt64(first) : try self.longNumber(first)
     }
 
     /// Eight bytes at once where they hold all of the number: their sevens of bits are moved together in three steps.
     @inline(never)
-    private mutating func longNumber(_ first: UInt8) throws(ByteFault) -> UInt64 {
+    private mutating func longNumber(_ first: UInt8) throws(ByteError) -> UInt64 {
         let start = self.offset - 1
         if self.bytes.count - start >= 8 {
             let word = self.bytes.span.word(at: start)
@@ -240,7 +240,7 @@ struct StateReader: StateCoder {
     }
 
     @inline(never)
-    private mutating func longestNumber(_ first: UInt8) throws(ByteFault) -> UInt64 {
+    private mutating func longestNumber(_ first: UInt8) throws(ByteError) -> UInt64 {
         var value = UInt64(first & 0x7F)
         var shift: UInt64 = 7
         while true {
@@ -253,27 +253,27 @@ struct StateReader: StateCoder {
     }
 
     @inline(__always)
-    mutating func number(_ value: UInt64) throws(ByteFault) -> UInt64 { try self.number() }
+    mutating func number(_ value: UInt64) throws(ByteError) -> UInt64 { try self.number() }
 
     @inline(__always)
-    mutating func byte(_ value: UInt8) throws(ByteFault) -> UInt8 { try self.byte() }
+    mutating func byte(_ value: UInt8) throws(ByteError) -> UInt8 { try self.byte() }
 
-    mutating func fixed(_ value: UInt64) throws(ByteFault) -> UInt64 {
+    mutating func fixed(_ value: UInt64) throws(ByteError) -> UInt64 {
         guard self.bytes.count - self.offset >= 8 else { throw .truncated(offset: self.offset) }
         defer { self.offset &+= 8 }
         return self.bytes.span.word(at: self.offset)
     }
 
-    mutating func value<Value: ByteCoded>(_ value: Value) throws(ByteFault) -> Value {
-        try self.read { (reader) throws(ByteFault) in try Value(from: &reader) }
+    mutating func value<Value: ByteCoded>(_ value: Value) throws(ByteError) -> Value {
+        try self.read { (reader) throws(ByteError) in try Value(from: &reader) }
     }
 
-    mutating func bytes(_ value: [UInt8]) throws(ByteFault) -> [UInt8] {
-        try self.read { (reader) throws(ByteFault) in try reader.readBytes() }
+    mutating func bytes(_ value: [UInt8]) throws(ByteError) -> [UInt8] {
+        try self.read { (reader) throws(ByteError) in try reader.readBytes() }
     }
 
     @inline(__always)
-    mutating func text(_ value: String) throws(ByteFault) -> String {
+    mutating func text(_ value: String) throws(ByteError) -> String {
         let start = self.offset
         let count: UInt64 = try self.number()
         guard count <= UInt64(self.bytes.count - self.offset) else { throw .invalid(offset: start) }
@@ -289,14 +289,14 @@ struct StateReader: StateCoder {
 
     /// Steps over a text.
     @inline(__always)
-    mutating func skipText() throws(ByteFault) {
+    mutating func skipText() throws(ByteError) {
         let start = self.offset
         let count: UInt64 = try self.number()
         guard count <= UInt64(self.bytes.count - self.offset) else { throw .invalid(offset: start) }
         self.offset += Int(count)
     }
 
-    mutating func configuration(_ value: Configuration) throws(ByteFault) -> Configuration {
+    mutating func configuration(_ value: Configuration) throws(ByteError) -> Configuration {
         var reader = ByteReader(self.bytes, in: self.offset..<self.bytes.count)
         let value = try self.configurations.read(&reader)
         self.offset = reader.offset
@@ -305,8 +305,8 @@ struct StateReader: StateCoder {
 
     @inline(__always)
     private mutating func read<Value>(
-        _ decode: (inout ByteReader) throws(ByteFault) -> Value
-    ) throws(ByteFault) -> Value {
+        _ decode: (inout ByteReader) throws(ByteError) -> Value
+    ) throws(ByteError) -> Value {
         var reader = ByteReader(self.bytes, in: self.offset..<self.bytes.count)
         let value = try decode(&reader)
         self.offset = reader.offset
@@ -314,7 +314,7 @@ struct StateReader: StateCoder {
     }
 
     /// Where the row ends whose length stands here, see ``StateWriter/row(_:)``.
-    mutating func rowEnd() throws(ByteFault) -> Int {
+    mutating func rowEnd() throws(ByteError) -> Int {
         guard self.bytes.count - self.offset >= 4 else { throw .truncated(offset: self.offset) }
         var length = 0
         for index in 0..<4 { length |= Int(self.bytes[self.offset + index]) << (8 * index) }
@@ -330,7 +330,7 @@ struct StateReader: StateCoder {
     ///   - least: The number that it has at least, since rows come in their order.
     ///   - end: The number must be below it.
     @inline(__always)
-    mutating func rowNumber<Tag>(expected: Int, least: Int, below end: Int) throws(ByteFault) -> Number<Tag> {
+    mutating func rowNumber<Tag>(expected: Int, least: Int, below end: Int) throws(ByteError) -> Number<Tag> {
         let skipped: UInt64 = try self.number()
         guard skipped < UInt64(end), expected + Int(skipped) < end, expected + Int(skipped) >= least else {
             throw self.fault()
@@ -344,7 +344,7 @@ struct StateReader: StateCoder {
         self.offset = offset
     }
 
-    func fault() -> ByteFault { .invalid(offset: self.offset) }
+    func fault() -> ByteError { .invalid(offset: self.offset) }
 }
 
 /// Small numbers of both signs as small ones without.

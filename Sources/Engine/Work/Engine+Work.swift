@@ -57,7 +57,7 @@ extension Engine {
             throw .olderVersion(position, version: version)
         }
         let record: IncomingRecord
-        do throws(ByteFault) {
+        do throws(ByteError) {
             record = try self.read(bytes, in: range)
         } catch {
             throw .damaged(position, error)
@@ -167,7 +167,7 @@ extension Engine {
 
 extension Engine {
     /// Reads a record. A push stays as it lies in the bytes.
-    private mutating func read(_ bytes: [UInt8], in range: Range<Int>) throws(ByteFault) -> IncomingRecord {
+    private mutating func read(_ bytes: [UInt8], in range: Range<Int>) throws(ByteError) -> IncomingRecord {
         var reader = ByteReader(bytes, in: range)
         guard range.first.map({ bytes[$0] }) == Record.Tag.push.rawValue else {
             return .other(try Record(from: &reader))
@@ -176,7 +176,7 @@ extension Engine {
         let head = try PushHead(from: &reader)
         let pattern = head.flags.contains(.pattern) ? try MatchPattern(from: &reader) : nil
         let attributes = head.flags.contains(.attributes) ? try Configuration(from: &reader) : .empty
-        guard reader.isAtEnd else { throw ByteFault.invalid(offset: reader.offset) }
+        guard reader.isAtEnd else { throw ByteError.invalid(offset: reader.offset) }
         let team = try self.catalogue.internTeam(bytes, in: head.team)
         return .push(
             IncomingPushRecord(head: head, pattern: pattern, attributes: attributes, team: team, bytes: bytes)

@@ -49,7 +49,7 @@ struct BenchCompare: ParsableCommand {
     private static func read(_ file: String) throws -> JSONValue {
         do {
             return try JSONReader().parse(Array(try Output.read(file)))
-        } catch let error as JSONFault {
+        } catch let error as JSONError {
             throw ValidationError("\(file) is not JSON: \(error)")
         }
     }

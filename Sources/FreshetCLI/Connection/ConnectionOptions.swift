@@ -40,7 +40,7 @@ struct ConnectionOptions: ParsableArguments {
         let options = named.merging(more) { first, _ in first }.compactMapValues { $0 }
         do {
             return try GatewayAccess(listener, options: options, context: self.context, environment: environment)
-        } catch let fault as ContextFile.Fault {
+        } catch let fault as ContextFile.ReadError {
             Output.standardError("\(fault)")
             throw ExitCode(78)
         } catch let fault as ValidationError {

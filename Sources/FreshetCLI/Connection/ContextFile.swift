@@ -12,7 +12,7 @@ struct ContextFile: Hashable, Sendable {
     }
 
     /// Why it cannot be used, with the remedy.
-    struct Fault: Error, Hashable, CustomStringConvertible {
+    struct ReadError: Error, Hashable, CustomStringConvertible {
         let description: String
     }
 
@@ -37,10 +37,10 @@ struct ContextFile: Hashable, Sendable {
     /// The context of a name.
     ///
     /// - Throws: If there is none; the names of those that there are.
-    func context(_ name: String, _ path: String) throws(Fault) -> Context {
+    func context(_ name: String, _ path: String) throws(ReadError) -> Context {
         if let found = self.contexts.first(where: { $0.name == name }) { return found }
         let names = self.contexts.map(\.name).joined(separator: ", ")
-        throw Fault(
+        throw ReadError(
             description:
                 "\(path) has no context \(name); \(names.isEmpty ? "freshet context set makes one" : "it has \(names)")"
         )
@@ -52,23 +52,23 @@ struct ContextFile: Hashable, Sendable {
     ///
     /// - Throws: If it cannot be read, is none, or others than its user may read or write it: it names the gateways that tokens are shown
     ///   to, and may hold some.
-    static func read(_ path: String) throws(Fault) -> ContextFile {
+    static func read(_ path: String) throws(ReadError) -> ContextFile {
         let target = URL(filePath: path).resolvingSymlinksInPath().path
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: target) else { return ContextFile() }
         guard let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue, mode & 0o077 == 0 else {
-            throw Fault(
+            throw ReadError(
                 description:
                     "other users can read or write \(path), which names the servers that get tokens; run chmod 600 \(path)"
             )
         }
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw Fault(description: "\(path) cannot be read; check its owner and mode")
+            throw ReadError(description: "\(path) cannot be read; check its owner and mode")
         }
         return try Self.parse(text, path)
     }
 
     /// Reads the text of a file of contexts.
-    static func parse(_ text: String, _ path: String) throws(Fault) -> ContextFile {
+    static func parse(_ text: String, _ path: String) throws(ReadError) -> ContextFile {
         // A file without content is no mistake.
         guard text.split(whereSeparator: \.isNewline).contains(where: { !$0.hasPrefix("#") }) else {
             return ContextFile()
@@ -93,7 +93,7 @@ struct ContextFile: Hashable, Sendable {
                 file.contexts.append(context)
             }
         }
-        guard reader.faults.isEmpty else { throw Fault(description: "\(ScenarioFaults(reader.faults))") }
+        guard reader.faults.isEmpty else { throw ReadError(description: "\(ScenarioError(reader.faults))") }
         return file
     }
 
@@ -121,7 +121,7 @@ struct ContextFile: Hashable, Sendable {
     }
 
     /// Writes the file whole before it has its name, for its user alone.
-    func write(_ path: String) throws(Fault) {
+    func write(_ path: String) throws(ReadError) {
         let files = FileManager.default
         let folder = URL(filePath: path).deletingLastPathComponent().path
         let draft = path + ".new"
@@ -140,7 +140,7 @@ struct ContextFile: Hashable, Sendable {
             try? files.removeItem(atPath: path)
             try files.moveItem(atPath: draft, toPath: path)
         } catch {
-            throw Fault(description: "\(path) cannot be written; check that this user may write to \(folder)")
+            throw ReadError(description: "\(path) cannot be written; check that this user may write to \(folder)")
         }
     }
 }

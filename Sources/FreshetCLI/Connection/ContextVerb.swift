@@ -32,7 +32,7 @@ struct ContextVerb: ParsableCommand {
     private static func file<Result>(_ body: (String) throws -> Result) throws -> Result {
         do {
             return try body(ContextFile.path(ProcessInfo.processInfo.environment))
-        } catch let fault as ContextFile.Fault {
+        } catch let fault as ContextFile.ReadError {
             Output.standardError("\(fault)")
             throw ExitCode(78)
         }

@@ -41,7 +41,7 @@ struct GatewayAccess: Sendable {
     ///   - options: The settings from the command line.
     ///   - context: The context that it names.
     ///   - environment: The process's variables.
-    /// - Throws: `ValidationError` if the address is none, ``ContextFile/Fault`` if there is no such context.
+    /// - Throws: `ValidationError` if the address is none, ``ContextFile/ReadError`` if there is no such context.
     init(
         _ listener: GatewayListener,
         options: [GatewaySetting: String] = [:],
@@ -71,7 +71,7 @@ struct GatewayAccess: Sendable {
         _ context: String,
         _ file: ContextFile,
         _ path: String
-    ) throws(ContextFile.Fault) -> Layer {
+    ) throws(ContextFile.ReadError) -> Layer {
         Layer(origin: .context(context), values: try file.context(context, path).values)
     }
 

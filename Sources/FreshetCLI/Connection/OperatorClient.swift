@@ -23,7 +23,7 @@ extension OperatorOptions {
             return answer
         } catch {
             await client.close()
-            guard let fault = error as? OperatorClient.Fault else { throw error }
+            guard let fault = error as? OperatorClient.RequestError else { throw error }
             Output.standardError(fault.sentence)
             throw ExitCode(fault.isAway ? 1 : 2)
         }
@@ -33,7 +33,7 @@ extension OperatorOptions {
 /// Questions to a gateway's ops listener, over one connection that is made anew when it has gone.
 final class OperatorClient {
     /// Why there is no answer.
-    struct Fault: Error {
+    struct RequestError: Error {
         /// The fault; on a second line what to do about it, where that is known.
         let sentence: String
         /// Whether asking again could help.
@@ -68,7 +68,7 @@ final class OperatorClient {
     var address: String { "\(self.access.host):\(self.access.port)" }
 
     /// The JSON that a route answers.
-    func get(_ path: String) async throws(Fault) -> JSONValue { try await self.ask("GET", path).json }
+    func get(_ path: String) async throws(RequestError) -> JSONValue { try await self.ask("GET", path).json }
 
     /// The answer of a route, JSON.
     ///
@@ -81,14 +81,14 @@ final class OperatorClient {
         _ body: JSONValue? = nil,
         headers: HTTPFields = [:],
         good: Set<Int> = [200]
-    ) async throws(Fault) -> Answer {
+    ) async throws(RequestError) -> Answer {
         let bytes = body?.jsonText ?? []
         var headers = headers
         headers.append("accept", "application/json")
         let response = try await self.send(method, path, bytes, headers, good: good)
         let limits = JSONLimits(bytesMax: GatewayAccess.answerBytesMax)
         guard let json = try? JSONReader().parse(response.body, limits: limits) else {
-            throw Fault(
+            throw RequestError(
                 sentence:
                     "the answer of \(self.access.url) to \(path) is not JSON; check that this is a gateway's listener for operators",
                 isAway: false
@@ -104,7 +104,7 @@ final class OperatorClient {
         _ body: [UInt8] = [],
         accept: String,
         good: Set<Int> = [200]
-    ) async throws(Fault) -> HTTPClientResponse {
+    ) async throws(RequestError) -> HTTPClientResponse {
         try await self.send(method, path, body, ["accept": accept], good: good)
     }
 
@@ -114,7 +114,7 @@ final class OperatorClient {
         _ body: [UInt8],
         _ headers: HTTPFields,
         good: Set<Int>
-    ) async throws(Fault) -> HTTPClientResponse {
+    ) async throws(RequestError) -> HTTPClientResponse {
         var headers = headers
         if let token { headers.append("authorization", "bearer \(token.text)") }
         if !body.isEmpty { headers.append("content-type", "application/json") }
@@ -130,7 +130,7 @@ final class OperatorClient {
             response = try await self.open().send(request)
         } catch {
             await self.close()
-            throw Fault(sentence: self.access.failure(error), isAway: true)
+            throw RequestError(sentence: self.access.failure(error), isAway: true)
         }
         guard good.contains(response.status) else { throw self.refusal(response) }
         return response
@@ -141,12 +141,12 @@ final class OperatorClient {
 
     // MARK: Refusals
 
-    private func refusal(_ response: HTTPClientResponse) -> Fault {
+    private func refusal(_ response: HTTPClientResponse) -> RequestError {
         let problem = try? JSONReader().parse(response.body)
         let code = problem?["code"]?.text
         var sentence = response.refusal(response.status >= 500 ? "the gateway could not do it" : "the gateway refused")
         if let remedy = self.remedy(response.status, code) { sentence += "\n\(remedy)" }
-        return Fault(sentence: sentence, isAway: response.status >= 500, status: response.status, code: code)
+        return RequestError(sentence: sentence, isAway: response.status >= 500, status: response.status, code: code)
     }
 
     /// The remedy, where the answer itself cannot know it.

@@ -36,7 +36,7 @@ struct Doctor: AsyncParsableCommand {
         let findings: [CheckupFinding]
         do {
             findings = await self.findings(try self.options.parse())
-        } catch let faults as ConfigurationFaults {
+        } catch let faults as SettingsError {
             findings = Checkup.findings(of: faults.faults, .fault)
         }
         let worst = findings.map(\.verdict).max() ?? .good

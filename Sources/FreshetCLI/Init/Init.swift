@@ -48,7 +48,7 @@ struct Init: ParsableCommand {
         first.pushPort = self.pushPort ?? first.pushPort
         first.hostPort = self.hostPort ?? first.hostPort
         first.opsPort = self.opsPort ?? first.opsPort
-        do throws(ConfigurationFaults) {
+        do throws(SettingsError) {
             try first.check()
         } catch {
             throw ValidationError(Self.sentence(error))
@@ -73,7 +73,7 @@ struct Init: ParsableCommand {
             guard let line = readLine()?.trimmingCharacters(in: .whitespaces), !line.isEmpty else { return }
             var tried = first
             tried[keyPath: answer] = line
-            do throws(ConfigurationFaults) {
+            do throws(SettingsError) {
                 try tried.check()
                 first = tried
                 return
@@ -84,7 +84,7 @@ struct Init: ParsableCommand {
     }
 
     /// The first fault, without a place in a file that is not there yet.
-    private static func sentence(_ faults: ConfigurationFaults) -> String {
+    private static func sentence(_ faults: SettingsError) -> String {
         faults.faults.first.map { "\($0.path): \($0.sentence)" } ?? "\(faults)"
     }
 

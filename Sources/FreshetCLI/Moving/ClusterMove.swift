@@ -17,7 +17,7 @@ struct ClusterMove {
 
     init(_ configuration: GatewayConfiguration, _ progress: @escaping MoveReport.Progress) throws {
         guard let place = configuration.journal.jetStream else {
-            throw MoveRefusal("the configuration names no brokers; set journal.jetstream")
+            throw ClusterMoveError("the configuration names no brokers; set journal.jetstream")
         }
         self.configuration = configuration
         self.place = place
@@ -75,7 +75,7 @@ struct ClusterMove {
         let silence = Int(self.place.beat.milliseconds) * 4
         let running = try before.nodes(heardWithin: silence)
         guard running.isEmpty else {
-            throw MoveRefusal(
+            throw ClusterMoveError(
                 "\(running.joined(separator: ", ")) \(running.count == 1 ? "runs" : "run"); stop all gateways of the cluster by "
                     + "SIGTERM, then run this again"
             )
@@ -144,7 +144,7 @@ struct ClusterMove {
 
     private func checkPartitions(of format: JournalFormat) throws {
         guard format.partitions != self.configuration.partitions else { return }
-        throw MoveRefusal(
+        throw ClusterMoveError(
             "the log has \(format.partitions) partitions, the configuration \(self.configuration.partitions): a move keeps their "
                 + "number, so set partitions to \(format.partitions). To have another number, use freshet export and freshet "
                 + "import: hosts and widgets come along; budgets, waiting pushes and history do not"
@@ -172,7 +172,7 @@ struct ClusterMove {
 #endif
 
 /// Why a log is not moved.
-struct MoveRefusal: Error, CustomStringConvertible {
+struct ClusterMoveError: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }

@@ -37,7 +37,7 @@ extension ClusterVerb {
         func run() async throws {
             let found = try await self.read()
             let plan: RulesUpgrade
-            do throws(RulesUpgrade.Fault) {
+            do throws(RulesUpgrade.UpgradeError) {
                 plan = try RulesUpgrade(found, to: self.to)
             } catch {
                 Output.standardError("\(error)")

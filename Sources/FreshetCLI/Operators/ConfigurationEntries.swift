@@ -175,7 +175,7 @@ extension Config {
         /// The entry that a file has: alone, or as the one element of a list.
         private static func entry(in file: String) throws -> JSONValue {
             let text = String(decoding: try Output.read(file), as: UTF8.self)
-            do throws(ConfigurationFaults) {
+            do throws(SettingsError) {
                 let entry = try ConfigurationFile.entry(text, name: file)
                 return entry.elements.count == 1 ? entry.elements[0] : entry
             } catch {

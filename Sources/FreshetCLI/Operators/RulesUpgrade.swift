@@ -4,7 +4,7 @@ import WidgetModel
 /// A change of the decision rules that partitions of a cluster go on by, as `GET /v1/cluster` tells of it.
 struct RulesUpgrade {
     /// Why there is nothing that could be changed; says what to do.
-    enum Fault: Error, Hashable, CustomStringConvertible {
+    enum UpgradeError: Error, Hashable, CustomStringConvertible {
         case alone
         case nothingToDo
         case severalRules([Int])
@@ -35,7 +35,7 @@ struct RulesUpgrade {
     /// - Parameters:
     ///   - cluster: An answer.
     ///   - wanted: The rules to change to; nil for the only newer ones that a node has.
-    init(_ cluster: JSONValue, to wanted: Int?) throws(Fault) {
+    init(_ cluster: JSONValue, to wanted: Int?) throws(UpgradeError) {
         self.cluster = ClusterRules(cluster)
         guard !(cluster["nodes"]?.elements ?? []).isEmpty else { throw .alone }
         let there = self.cluster.there

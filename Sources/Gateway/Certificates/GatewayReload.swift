@@ -165,7 +165,7 @@ final class GatewayReload: Sendable {
         // Apps come before the keys that may push to them, so that no sender is told of one that is not there.
         self.tables.directory.serve(numbers.apps)
         self.tables.apps.use(merged, numbers)
-        do throws(OperatorTokenFile.Fault) {
+        do throws(OperatorTokenFile.FileError) {
             try self.tables.access.use(merged.operators)
         } catch {
             self.logger.error(

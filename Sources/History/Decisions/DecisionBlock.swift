@@ -107,7 +107,7 @@ package struct DecisionBlock: Hashable, Sendable {
     }
 
     /// - Throws: Where the bytes are damaged, or of another version.
-    package init(bytes: [UInt8]) throws(ByteFault) {
+    package init(bytes: [UInt8]) throws(ByteError) {
         guard bytes.count > Self.checksumBytes else { throw .invalid(offset: 0) }
         let end = bytes.count - Self.checksumBytes
         var last = ByteReader(bytes, in: end..<bytes.count)
@@ -116,7 +116,7 @@ package struct DecisionBlock: Hashable, Sendable {
         guard try reader.readByte() == Self.version else { throw .invalid(offset: 0) }
         let head = try Head(from: &reader)
         var host: HostKey?
-        let instances = try reader.readEach { (reader) throws(ByteFault) in
+        let instances = try reader.readEach { (reader) throws(ByteError) in
             if try !reader.readBool() {
                 host = HostKey(app: try BundleID(from: &reader), id: try HostID(from: &reader))
             }
@@ -134,7 +134,7 @@ package struct DecisionBlock: Hashable, Sendable {
             let instance = try reader.readVarint()
             guard instance <= UInt64(instances.count) else { throw .invalid(offset: reader.offset) }
             if try !reader.readBool() {
-                push = try reader.readOptional { (reader) throws(ByteFault) in
+                push = try reader.readOptional { (reader) throws(ByteError) in
                     PushID(high: try reader.readFixed64(), low: try reader.readFixed64())
                 }
             }
@@ -156,7 +156,7 @@ package struct DecisionBlock: Hashable, Sendable {
                         outcome: outcome,
                         reason: reason,
                         exemption: exemption == 0 ? nil : Exemption(rawValue: exemption - 1),
-                        until: try reader.readOptional { (reader) throws(ByteFault) in try reader.readInstant() }
+                        until: try reader.readOptional { (reader) throws(ByteError) in try reader.readInstant() }
                     )
                 )
             )
@@ -185,7 +185,7 @@ extension DecisionBlock.Head {
         writer.write(varint: self.through.rawValue)
     }
 
-    fileprivate init(from reader: inout ByteReader) throws(ByteFault) {
+    fileprivate init(from reader: inout ByteReader) throws(ByteError) {
         self.partition = PartitionID(UInt16(truncatingIfNeeded: try reader.readVarint()))
         self.first = try reader.readFixed64()
         // A block has a few thousand decisions; bytes with a larger count are no block.

@@ -67,7 +67,7 @@ package struct InstanceReplay: ~Copyable {
         while let range = run.next {
             self.trace.work.records += 1
             let header: RecordHeader
-            do throws(ByteFault) {
+            do throws(ByteError) {
                 header = try RecordHeader(bytes, in: range)
             } catch {
                 throw .damaged(entry.position, error)
@@ -138,7 +138,7 @@ package struct InstanceReplay: ~Copyable {
         // Timers first and by themselves: their effects are not the record's.
         if self.nextTimer <= max(self.engine.time, entry.logTime).milliseconds { try self.pass(to: entry) }
         let record: Record
-        do throws(ByteFault) {
+        do throws(ByteError) {
             var reader = ByteReader(entry.bytes, in: range)
             record = try Record(from: &reader)
         } catch {

@@ -40,7 +40,7 @@ extension InstanceTrace {
 
     private func number(at position: LogPosition, among effects: [UInt8]) -> InstanceNumber? {
         var reader = ByteReader(effects)
-        let effects = try? reader.readEach { (reader) throws(ByteFault) in try Effect(from: &reader) }
+        let effects = try? reader.readEach { (reader) throws(ByteError) in try Effect(from: &reader) }
         for effect in effects ?? [] {
             let reloads: [ReloadEffect] =
                 switch effect {

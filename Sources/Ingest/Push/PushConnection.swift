@@ -14,7 +14,7 @@ package final class PushConnection {
     /// How many provider tokens were refused.
     package let refusedCredentials: RefusedCredentials
     /// The provider token that was refused last, and under which keys: a sender that shows it again is told the same.
-    private var refused: (authorization: [UInt8], fault: ProviderTokenFault, generation: UInt64)?
+    private var refused: (authorization: [UInt8], fault: ProviderTokenError, generation: UInt64)?
 
     package init(
         certificate: CertificateStanding? = nil,
@@ -27,13 +27,13 @@ package final class PushConnection {
     /// Notes that a provider token was refused.
     ///
     /// - Parameter generation: Of the keys that it was judged by.
-    func refuse(_ authorization: Span<UInt8>, _ fault: ProviderTokenFault, generation: UInt64) {
+    func refuse(_ authorization: Span<UInt8>, _ fault: ProviderTokenError, generation: UInt64) {
         self.refusedCredentials.count()
         self.refused = (Array(copying: authorization), fault, generation)
     }
 
     /// Why a provider token was refused a moment ago; nil if another one was, or there are other keys by now.
-    func refusal(of authorization: Span<UInt8>, generation: UInt64) -> ProviderTokenFault? {
+    func refusal(of authorization: Span<UInt8>, generation: UInt64) -> ProviderTokenError? {
         guard let refused, refused.generation == generation, refused.authorization.count == authorization.count else {
             return nil
         }

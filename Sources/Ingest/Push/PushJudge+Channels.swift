@@ -19,7 +19,7 @@ extension PushJudge {
         let sender: Sender
         let app: ServedApps.App
         let request: ChannelRequest
-        do throws(ProviderTokenFault) {
+        do throws(ProviderTokenError) {
             let route = try Self.check(route, own, push)
             sender = try self.sender(push, route)
             do throws(Rejection) {
@@ -38,7 +38,7 @@ extension PushJudge {
                     bodyBytes: push.bodyBytes
                 )
             } catch {
-                throw ProviderTokenFault(error, "")
+                throw ProviderTokenError(error, "")
             }
         } catch {
             throw RejectionAnswer(error)
@@ -55,7 +55,7 @@ extension PushJudge {
         _ push: borrowing PushContext,
         _ route: ChannelRoute?
     ) throws(RejectionAnswer) -> PushPath {
-        do throws(ProviderTokenFault) {
+        do throws(ProviderTokenError) {
             let path = try Self.check(route, own, push).path
             try self.checkCredentials(push)
             return path
@@ -68,12 +68,12 @@ extension PushJudge {
         _ route: ChannelRoute?,
         _ own: ChannelRequestHead,
         _ push: borrowing PushContext
-    ) throws(ProviderTokenFault) -> ChannelRoute {
+    ) throws(ProviderTokenError) -> ChannelRoute {
         do throws(Rejection) {
             let hasCertificate = push.state.certificate != nil
             return try ChannelValidation.beforeCredentials(route, push.head, own, hasCertificate: hasCertificate)
         } catch {
-            throw ProviderTokenFault(error, "")
+            throw ProviderTokenError(error, "")
         }
     }
 
@@ -81,7 +81,7 @@ extension PushJudge {
     private mutating func sender(
         _ push: borrowing PushContext,
         _ route: ChannelRoute
-    ) throws(ProviderTokenFault) -> Sender {
+    ) throws(ProviderTokenError) -> Sender {
         if let sender = try self.certifiedSender(of: push) { return sender }
         let token = try self.verified(push)
         let topics = token.sender.topics

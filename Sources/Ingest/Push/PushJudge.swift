@@ -69,7 +69,7 @@ package struct PushJudge: ~Copyable {
     /// - Throws: The answer for the first rule that it breaks.
     package mutating func authorize(_ push: borrowing PushContext) throws(RejectionAnswer) -> AuthorizedPush {
         self.refreshApps()
-        do throws(ProviderTokenFault) {
+        do throws(ProviderTokenError) {
             let target = try Self.target(of: push)
             let authorized = try self.authorized(push, target)
             try self.check(target.path.action, of: authorized.sender)
@@ -119,7 +119,7 @@ package struct PushJudge: ~Copyable {
     /// - Returns: Its path, which bounds the body.
     mutating func judgeHead(_ push: borrowing PushContext) throws(RejectionAnswer) -> PushPath {
         self.refreshApps()
-        do throws(ProviderTokenFault) {
+        do throws(ProviderTokenError) {
             let target = try Self.target(of: push)
             try self.checkCredentials(push)
             return target.path
@@ -129,7 +129,7 @@ package struct PushJudge: ~Copyable {
     }
 
     /// Refuses credentials that are bad by themselves. Remembers nothing of the connection.
-    mutating func checkCredentials(_ push: borrowing PushContext) throws(ProviderTokenFault) {
+    mutating func checkCredentials(_ push: borrowing PushContext) throws(ProviderTokenError) {
         guard try self.certifiedSender(of: push) == nil else { return }
         try self.senders.check(try self.verified(push), now: push.now)
     }
@@ -154,11 +154,11 @@ package struct PushJudge: ~Copyable {
     }
 
     /// The target of a push, its form not yet checked.
-    private static func target(of push: borrowing PushContext) throws(ProviderTokenFault) -> PushTarget {
+    private static func target(of push: borrowing PushContext) throws(ProviderTokenError) -> PushTarget {
         do throws(Rejection) {
             return try PushValidation.beforeCredentials(push.head, in: push.bytes)
         } catch {
-            throw ProviderTokenFault(error, "")
+            throw ProviderTokenError(error, "")
         }
     }
 
@@ -166,7 +166,7 @@ package struct PushJudge: ~Copyable {
     private mutating func authorized(
         _ push: borrowing PushContext,
         _ target: PushTarget
-    ) throws(ProviderTokenFault) -> AuthorizedPush {
+    ) throws(ProviderTokenError) -> AuthorizedPush {
         if let sender = try self.certifiedSender(of: push) {
             let place = PushPlace(push.head, in: push.bytes, target: target, topics: sender.topics)
             return AuthorizedPush(sender: sender, target: target, place: place)
@@ -178,16 +178,16 @@ package struct PushJudge: ~Copyable {
     }
 
     /// The sender that the client certificate speaks for; nil if a provider token has to say who it is.
-    func certifiedSender(of push: borrowing PushContext) throws(ProviderTokenFault) -> Sender? {
+    func certifiedSender(of push: borrowing PushContext) throws(ProviderTokenError) -> Sender? {
         guard let verdict = push.state.certificate?.verdict else { return nil }
         switch verdict {
         case .sender(let sender): return sender
         case .unknown:
             guard push.head.authorization?.isEmpty ?? true else { return nil }
-            throw ProviderTokenFault(.badCertificate, "the client certificate belongs to no sender of this gateway")
-        case .revoked: throw ProviderTokenFault(.badCertificate, "the client certificate is revoked")
+            throw ProviderTokenError(.badCertificate, "the client certificate belongs to no sender of this gateway")
+        case .revoked: throw ProviderTokenError(.badCertificate, "the client certificate is revoked")
         case .wrongEnvironment:
-            throw ProviderTokenFault(
+            throw ProviderTokenError(
                 .badCertificateEnvironment,
                 "the client certificate is for another environment than its apps"
             )
@@ -201,7 +201,7 @@ package struct PushJudge: ~Copyable {
         _ token: VerifiedSender,
         _ push: borrowing PushContext,
         isOfOtherEnvironment: Bool
-    ) throws(ProviderTokenFault) {
+    ) throws(ProviderTokenError) {
         let isLatest = push.state.binding.isLatest(token)
         do throws(Rejection) {
             if !isLatest, self.senders.bindsConnections {
@@ -209,14 +209,14 @@ package struct PushJudge: ~Copyable {
             }
             guard !isOfOtherEnvironment else { throw .badEnvironmentKeyInToken }
         } catch {
-            throw ProviderTokenFault(error, Self.sentence(error))
+            throw ProviderTokenError(error, Self.sentence(error))
         }
         try self.senders.check(token, now: push.now)
         guard !isLatest else { return }
         do throws(Rejection) {
             try push.state.binding.admit(token, now: push.now, updates: self.senders.updates)
         } catch {
-            throw ProviderTokenFault(error, Self.sentence(error))
+            throw ProviderTokenError(error, Self.sentence(error))
         }
     }
 
@@ -250,30 +250,30 @@ package struct PushJudge: ~Copyable {
             rejection = error
         }
         let sentence = rejection == .forbidden ? "pushes of this type need a provider token" : ""
-        throw RejectionAnswer(ProviderTokenFault(rejection, sentence), about: push)
+        throw RejectionAnswer(ProviderTokenError(rejection, sentence), about: push)
     }
 
     /// Refuses an action outside a sender's rights: `Forbidden`.
-    func check(_ action: SenderAction, of sender: Sender) throws(ProviderTokenFault) {
+    func check(_ action: SenderAction, of sender: Sender) throws(ProviderTokenError) {
         guard sender.actions.contains(SenderActions(action)) else {
-            throw ProviderTokenFault(.forbidden, "the key is not for requests of this kind")
+            throw ProviderTokenError(.forbidden, "the key is not for requests of this kind")
         }
     }
 
     /// The sender that a provider token speaks for, its age not yet checked.
-    mutating func verified(_ push: borrowing PushContext) throws(ProviderTokenFault) -> VerifiedSender {
+    mutating func verified(_ push: borrowing PushContext) throws(ProviderTokenError) -> VerifiedSender {
         let authorization = push.bytes.extracting((push.head.authorization ?? .empty).bounds)
         self.forgetTokensOfOldKeys()
         if let verified = self.tokens.value(for: authorization, guess: &self.latestToken) { return verified }
         let connection = push.state
         if let fault = connection.refusal(of: authorization, generation: self.generation) { throw fault }
         guard !connection.refusedCredentials.isExhausted else {
-            throw ProviderTokenFault(
+            throw ProviderTokenError(
                 .tooManyProviderTokenUpdates,
                 "too many tokens on this connection were refused; open another connection"
             )
         }
-        do throws(ProviderTokenFault) {
+        do throws(ProviderTokenError) {
             return try self.identified(authorization)
         } catch {
             if error.rejection == .invalidProviderToken {
@@ -284,7 +284,7 @@ package struct PushJudge: ~Copyable {
     }
 
     /// The sender that a token speaks for which is not remembered.
-    private mutating func identified(_ authorization: Span<UInt8>) throws(ProviderTokenFault) -> VerifiedSender {
+    private mutating func identified(_ authorization: Span<UInt8>) throws(ProviderTokenError) -> VerifiedSender {
         let token = try ProviderToken.parse(authorization: authorization, reader: self.reader)
         self.verifications += 1
         let identified = try self.senders.identify(token)
@@ -324,12 +324,12 @@ package struct PushJudge: ~Copyable {
 }
 
 extension RejectionAnswer {
-    init(_ fault: ProviderTokenFault) {
+    init(_ fault: ProviderTokenError) {
         self.init(fault.rejection, detail: fault.sentence.isEmpty ? nil : fault.sentence)
     }
 
     /// With a sentence about the head, where the fault has none of its own.
-    fileprivate init(_ fault: ProviderTokenFault, about push: borrowing PushContext) {
+    fileprivate init(_ fault: ProviderTokenError, about push: borrowing PushContext) {
         let own = fault.sentence.isEmpty ? nil : fault.sentence
         let advice = own ?? PushAdvice.sentence(about: fault.rejection, push.head, in: push.bytes)
         self.init(fault.rejection, detail: advice)
@@ -345,7 +345,7 @@ extension PushJudge {
         _ app: ServedApps.App
     ) throws(RejectionAnswer) -> JudgedPush.Details {
         let payload: PushPayload
-        do throws(PayloadFault) {
+        do throws(PayloadError) {
             payload = try PushPayload.parse(body, isTargeted: isTargeted, reader: self.reader)
         } catch {
             throw RejectionAnswer(.badPayload, detail: error.description)
@@ -359,7 +359,7 @@ extension PushJudge {
 
     private static func attributes(_ payload: PushPayload) throws(RejectionAnswer) -> Configuration {
         guard let attributes = payload.attributes else { return .empty }
-        do throws(ConfigurationFault) {
+        do throws(ConfigurationError) {
             return try .attributes(from: attributes)
         } catch {
             throw RejectionAnswer(.badPayload, detail: "freshet.\(error.description)")

@@ -56,7 +56,7 @@ package enum ExactNumber: ByteCoded, Hashable, Sendable {
         }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         let number: ExactNumber? =
             switch try reader.readByte() {

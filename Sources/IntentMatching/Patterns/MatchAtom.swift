@@ -110,7 +110,7 @@ extension MatchAtom: ByteCoded {
         }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         switch try reader.readByte() {
         case 0: self = .equals(try MatchLiteral(from: &reader))

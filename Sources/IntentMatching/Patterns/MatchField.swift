@@ -29,7 +29,7 @@ package enum MatchField: ByteCoded, Hashable, Sendable, CustomStringConvertible 
         }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         switch try reader.readByte() {
         case 0: self = .parameter(try UTF8Text(from: &reader))

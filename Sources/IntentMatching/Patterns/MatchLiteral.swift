@@ -40,7 +40,7 @@ package enum MatchLiteral: ByteCoded, Hashable, Sendable {
         }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         switch try reader.readByte() {
         case 0: self = .null

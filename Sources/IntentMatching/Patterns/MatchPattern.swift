@@ -57,11 +57,11 @@ extension MatchPattern {
         }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         try self.init(from: &reader, depth: 0)
     }
 
-    private init(from reader: inout ByteReader, depth: Int) throws(ByteFault) {
+    private init(from reader: inout ByteReader, depth: Int) throws(ByteError) {
         let start = reader.offset
         guard depth < Self.depthCeiling else { throw .invalid(offset: start) }
         switch try reader.readByte() {
@@ -72,7 +72,7 @@ extension MatchPattern {
         }
     }
 
-    private static func parts(from reader: inout ByteReader, depth: Int) throws(ByteFault) -> [MatchPattern] {
-        try reader.readEach { (reader) throws(ByteFault) in try MatchPattern(from: &reader, depth: depth) }
+    private static func parts(from reader: inout ByteReader, depth: Int) throws(ByteError) -> [MatchPattern] {
+        try reader.readEach { (reader) throws(ByteError) in try MatchPattern(from: &reader, depth: depth) }
     }
 }

@@ -10,10 +10,10 @@ extension MatchPattern {
     /// - Parameters:
     ///   - schemas: All kinds of the app.
     ///   - kind: The kind that a push names, if it names one.
-    package func check(against schemas: [KindSchema], kind: WidgetKind?) throws(PatternFault) {
+    package func check(against schemas: [KindSchema], kind: WidgetKind?) throws(PatternError) {
         let candidates = kind.map { kind in schemas.filter { $0.kind == kind } } ?? schemas
         if let kind, candidates.isEmpty {
-            throw PatternFault(.unknownParameter, "match", "the app has no kind \(kind)")
+            throw PatternError(.unknownParameter, "match", "the app has no kind \(kind)")
         }
         try PatternChecker(schemas: candidates, kind: kind).check(self, path: "match")
     }
@@ -23,7 +23,7 @@ private struct PatternChecker {
     let schemas: [KindSchema]
     let kind: WidgetKind?
 
-    func check(_ pattern: MatchPattern, path: String) throws(PatternFault) {
+    func check(_ pattern: MatchPattern, path: String) throws(PatternError) {
         switch pattern {
         case .all(let parts):
             for part in parts { try self.check(part, path: path) }
@@ -34,10 +34,10 @@ private struct PatternChecker {
             let parameters = try self.parameters(of: field, path: path)
             for (index, atom) in atoms.enumerated() {
                 let path = atoms.count == 1 ? path : "\(path)[\(index)]"
-                var first: PatternFault?
+                var first: PatternError?
                 var fits = false
                 for parameter in parameters where !fits {
-                    do throws(PatternFault) {
+                    do throws(PatternError) {
                         try Self.check(atom, against: parameter, path: path)
                         fits = true
                     } catch {
@@ -50,7 +50,7 @@ private struct PatternChecker {
     }
 
     /// The declarations of a field, at least one.
-    private func parameters(of field: MatchField, path: String) throws(PatternFault) -> [ParameterSchema] {
+    private func parameters(of field: MatchField, path: String) throws(PatternError) -> [ParameterSchema] {
         switch field {
         case .family:
             return [ParameterSchema("$family", .enumeration, cases: WidgetFamily.allCases.map(\.name))]
@@ -65,16 +65,16 @@ private struct PatternChecker {
             if let dot = name.lastIndex(of: "."), self.schemas.contains(where: { $0[String(name[..<dot])] != nil }) {
                 let last = name[name.index(after: dot)...]
                 let sentence = "\(last) is not an operator; expected one of \(MatchOperator.phrase)"
-                throw PatternFault(.unknownParameter, path, sentence)
+                throw PatternError(.unknownParameter, path, sentence)
             }
             if self.schemas.contains(where: { $0.hasParameters(inside: name) }) {
-                throw PatternFault(
+                throw PatternError(
                     .wrongType,
                     path,
                     "expected an object: \(name) is not a parameter, but contains parameters"
                 )
             }
-            throw PatternFault(.unknownParameter, path, "\(owner) has no such parameter\(self.known)")
+            throw PatternError(.unknownParameter, path, "\(owner) has no such parameter\(self.known)")
         }
     }
 
@@ -88,7 +88,7 @@ private struct PatternChecker {
         _ atom: MatchAtom,
         against parameter: ParameterSchema,
         path: String
-    ) throws(PatternFault) {
+    ) throws(PatternError) {
         switch atom {
         case .exists: return
         case .equals(let literal): try Self.check(literal, against: parameter, path: path)
@@ -113,7 +113,7 @@ private struct PatternChecker {
         _ named: MatchOperator,
         against parameter: ParameterSchema,
         path: String
-    ) throws(PatternFault) {
+    ) throws(PatternError) {
         switch parameter.type {
         case .string, .enumeration, .entity: return
         case .int, .double, .bool, .date: throw Self.fault("\(path).\(named.rawValue)", parameter, "no text")
@@ -124,19 +124,19 @@ private struct PatternChecker {
         _ literal: MatchLiteral,
         against parameter: ParameterSchema,
         path: String
-    ) throws(PatternFault) {
+    ) throws(PatternError) {
         switch (literal, parameter.type) {
         case (.null, _), (.bool, .bool), (.number, .int), (.number, .double), (.string, .string), (.string, .entity):
             return
         case (.string(let text), .enumeration):
             guard !parameter.cases.contains(where: { $0.hasSameBytes(as: text) }) else { return }
-            throw PatternFault(.wrongType, path, "expected one of \(parameter.casesPhrase)")
+            throw PatternError(.wrongType, path, "expected one of \(parameter.casesPhrase)")
         case (.string(let text), .date):
-            do throws(RFC3339.Fault) {
+            do throws(RFC3339.ParseError) {
                 _ = try RFC3339.parse(text.bytes)
             } catch {
                 let sentence = "expected an RFC 3339 date with an offset, got a string that \(error.sentence)"
-                throw PatternFault(.wrongType, path, sentence)
+                throw PatternError(.wrongType, path, sentence)
             }
         case (.string, _): throw Self.mismatch(path, parameter, "a string")
         case (.number, _): throw Self.mismatch(path, parameter, "a number")
@@ -144,12 +144,12 @@ private struct PatternChecker {
         }
     }
 
-    private static func mismatch(_ path: String, _ parameter: ParameterSchema, _ came: String) -> PatternFault {
-        PatternFault(.wrongType, path, "expected \(parameter.type.phrase), got \(came)")
+    private static func mismatch(_ path: String, _ parameter: ParameterSchema, _ came: String) -> PatternError {
+        PatternError(.wrongType, path, "expected \(parameter.type.phrase), got \(came)")
     }
 
-    private static func fault(_ path: String, _ parameter: ParameterSchema, _ holds: String) -> PatternFault {
+    private static func fault(_ path: String, _ parameter: ParameterSchema, _ holds: String) -> PatternError {
         let element = parameter.isArray ? "an array of \(parameter.type.name)" : parameter.type.name
-        return PatternFault(.wrongType, path, "\(parameter.name) is \(element) and holds \(holds)")
+        return PatternError(.wrongType, path, "\(parameter.name) is \(element) and holds \(holds)")
     }
 }

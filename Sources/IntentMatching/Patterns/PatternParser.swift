@@ -9,9 +9,9 @@ extension MatchPattern {
         _ json: JSONValue,
         at path: String = "match",
         limits: PatternLimits = PatternLimits()
-    ) throws(PatternFault) -> MatchPattern {
+    ) throws(PatternError) -> MatchPattern {
         guard case .object(let members) = json else {
-            throw PatternFault(.malformed, path, "expected an object, got \(json.typeName)")
+            throw PatternError(.malformed, path, "expected an object, got \(json.typeName)")
         }
         var parser = PatternParser(limits: limits)
         let pattern = Self.joining(try parser.parts(of: members, prefix: "", path: path, depth: 1))
@@ -22,7 +22,7 @@ extension MatchPattern {
                 a parameter costs 1, \(Self.judging) more if it is not a list of literals, \(Self.wildcard) more for \
                 each wildcard; use fewer conditions, or literals
                 """
-            throw PatternFault(.limit, path, sentence)
+            throw PatternError(.limit, path, sentence)
         }
         return pattern
     }
@@ -56,10 +56,10 @@ private struct PatternParser {
         prefix: String,
         path: String,
         depth: Int
-    ) throws(PatternFault) -> [MatchPattern] {
+    ) throws(PatternError) -> [MatchPattern] {
         let depthMax = min(self.limits.depthMax, Self.depthCeiling)
         guard depth <= depthMax else {
-            throw PatternFault(.limit, path, "objects are nested deeper than \(depthMax)")
+            throw PatternError(.limit, path, "objects are nested deeper than \(depthMax)")
         }
         var parts: [MatchPattern] = []
         for member in members {
@@ -81,9 +81,9 @@ private struct PatternParser {
                 parts.append(.field(field, atoms))
             case .object(let inner) where !inner.contains(where: { MatchOperator(rawValue: $0.name) != nil }):
                 guard case .parameter(let name) = field else {
-                    throw PatternFault(.malformed, path, "expected a string or one of \(MatchOperator.phrase)")
+                    throw PatternError(.malformed, path, "expected a string or one of \(MatchOperator.phrase)")
                 }
-                guard !inner.isEmpty else { throw PatternFault(.malformed, path, "the object has no members") }
+                guard !inner.isEmpty else { throw PatternError(.malformed, path, "the object has no members") }
                 parts += try self.parts(of: inner, prefix: "\(name).", path: path, depth: depth + 1)
             case let leaf:
                 parts.append(.field(field, [try self.atom(leaf, path: path)]))
@@ -98,63 +98,63 @@ private struct PatternParser {
         prefix: String,
         path: String,
         depth: Int
-    ) throws(PatternFault) -> [MatchPattern] {
+    ) throws(PatternError) -> [MatchPattern] {
         guard case .array(let elements) = json else {
-            throw PatternFault(.malformed, path, "expected a list of objects, got \(json.typeName)")
+            throw PatternError(.malformed, path, "expected a list of objects, got \(json.typeName)")
         }
         try self.checkList(elements.count, path: path)
         var patterns: [MatchPattern] = []
         for (index, element) in elements.enumerated() {
             let path = "\(path)[\(index)]"
             guard case .object(let members) = element else {
-                throw PatternFault(.malformed, path, "expected an object, got \(element.typeName)")
+                throw PatternError(.malformed, path, "expected an object, got \(element.typeName)")
             }
-            guard !members.isEmpty else { throw PatternFault(.malformed, path, "the object has no members") }
+            guard !members.isEmpty else { throw PatternError(.malformed, path, "the object has no members") }
             let parts = try self.parts(of: members, prefix: prefix, path: path, depth: depth + 1)
             patterns.append(.joining(parts))
         }
         return patterns
     }
 
-    private func field(_ name: String, prefix: String, path: String) throws(PatternFault) -> MatchField {
+    private func field(_ name: String, prefix: String, path: String) throws(PatternError) -> MatchField {
         guard name.utf8.first == UInt8(ascii: "$") else {
             let full = prefix + name
             guard !name.isEmpty, full.utf8.count <= KindSchema.nameBytesMax else {
                 let sentence = "expected a parameter's name of 1 to \(KindSchema.nameBytesMax) bytes"
-                throw PatternFault(.malformed, path, sentence)
+                throw PatternError(.malformed, path, sentence)
             }
             return .parameter(UTF8Text(full))
         }
         guard prefix.isEmpty else {
-            throw PatternFault(.malformed, path, "only $or and $and may be inside another object")
+            throw PatternError(.malformed, path, "only $or and $and may be inside another object")
         }
         switch name {
         case "$family": return .family
         case "$host": return .host
         case "$tags": return .tags
-        default: throw PatternFault(.malformed, path, "expected one of $family, $host, $tags, $or, $and")
+        default: throw PatternError(.malformed, path, "expected one of $family, $host, $tags, $or, $and")
         }
     }
 
-    private func checkList(_ count: Int, path: String) throws(PatternFault) {
-        guard count > 0 else { throw PatternFault(.malformed, path, "the list is empty") }
+    private func checkList(_ count: Int, path: String) throws(PatternError) {
+        guard count > 0 else { throw PatternError(.malformed, path, "the list is empty") }
         guard count <= self.limits.listMax else {
-            throw PatternFault(.limit, path, "expected at most \(self.limits.listMax) elements, got \(count)")
+            throw PatternError(.limit, path, "expected at most \(self.limits.listMax) elements, got \(count)")
         }
     }
 
-    private mutating func countAtom(path: String) throws(PatternFault) {
+    private mutating func countAtom(path: String) throws(PatternError) {
         self.atomCount += 1
         guard self.atomCount <= self.limits.atomsMax else {
-            throw PatternFault(.limit, path, "more than \(self.limits.atomsMax) conditions in one pattern")
+            throw PatternError(.limit, path, "more than \(self.limits.atomsMax) conditions in one pattern")
         }
     }
 
-    private func text(_ string: String, path: String) throws(PatternFault) -> UTF8Text {
+    private func text(_ string: String, path: String) throws(PatternError) -> UTF8Text {
         let count = string.utf8.count
         guard count <= self.limits.stringBytesMax else {
             let limit = self.limits.stringBytesMax
-            throw PatternFault(.limit, path, "expected at most \(limit) bytes, got a string of \(count)")
+            throw PatternError(.limit, path, "expected at most \(limit) bytes, got a string of \(count)")
         }
         return UTF8Text(string)
     }
@@ -168,7 +168,7 @@ private struct PatternParser {
         }
     }
 
-    private mutating func literal(_ json: JSONValue, path: String) throws(PatternFault) -> MatchLiteral {
+    private mutating func literal(_ json: JSONValue, path: String) throws(PatternError) -> MatchLiteral {
         try self.countAtom(path: path)
         switch json {
         case .null: return .null
@@ -176,25 +176,25 @@ private struct PatternParser {
         case .string(let string): return .string(try self.text(string, path: path))
         case .int, .unsigned, .double:
             guard let number = self.number(json) else {
-                throw PatternFault(.malformed, path, "expected a finite number")
+                throw PatternError(.malformed, path, "expected a finite number")
             }
             return .number(number)
         case .array, .object:
-            throw PatternFault(.malformed, path, "expected a string, a number, a boolean or null, got \(json.typeName)")
+            throw PatternError(.malformed, path, "expected a string, a number, a boolean or null, got \(json.typeName)")
         }
     }
 
-    private mutating func atom(_ json: JSONValue, path: String) throws(PatternFault) -> MatchAtom {
+    private mutating func atom(_ json: JSONValue, path: String) throws(PatternError) -> MatchAtom {
         guard case .object(let members) = json else {
             guard case .array = json else { return .equals(try self.literal(json, path: path)) }
-            throw PatternFault(.malformed, path, "a list inside a list")
+            throw PatternError(.malformed, path, "a list inside a list")
         }
         guard members.count == 1 else {
-            throw PatternFault(.malformed, path, "expected one operator, got \(members.count) members")
+            throw PatternError(.malformed, path, "expected one operator, got \(members.count) members")
         }
         guard let named = MatchOperator(rawValue: members[0].name) else {
             let sentence = "\(members[0].name) is not an operator; expected one of \(MatchOperator.phrase)"
-            throw PatternFault(.malformed, path, sentence)
+            throw PatternError(.malformed, path, sentence)
         }
         return try self.operation(named, members[0].value, path: "\(path).\(named.rawValue)")
     }
@@ -203,7 +203,7 @@ private struct PatternParser {
         _ named: MatchOperator,
         _ operand: JSONValue,
         path: String
-    ) throws(PatternFault) -> MatchAtom {
+    ) throws(PatternError) -> MatchAtom {
         switch named {
         case .anythingBut: return try self.anythingBut(operand, path: path)
         case .numeric:
@@ -212,13 +212,13 @@ private struct PatternParser {
         case .exists:
             try self.countAtom(path: path)
             guard case .bool(let exists) = operand else {
-                throw PatternFault(.malformed, path, "expected true or false, got \(operand.typeName)")
+                throw PatternError(.malformed, path, "expected true or false, got \(operand.typeName)")
             }
             return .exists(exists)
         case .prefix, .suffix, .equalsIgnoreCase, .wildcard:
             try self.countAtom(path: path)
             guard case .string(let string) = operand else {
-                throw PatternFault(.malformed, path, "expected a string, got \(operand.typeName)")
+                throw PatternError(.malformed, path, "expected a string, got \(operand.typeName)")
             }
             let text = try self.text(string, path: path)
             switch named {
@@ -230,18 +230,18 @@ private struct PatternParser {
         }
     }
 
-    private func wildcard(_ string: String, path: String) throws(PatternFault) -> Wildcard {
+    private func wildcard(_ string: String, path: String) throws(PatternError) -> Wildcard {
         guard let wildcard = Wildcard(string) else {
-            throw PatternFault(.malformed, path, "a backslash may only come before a star or a backslash")
+            throw PatternError(.malformed, path, "a backslash may only come before a star or a backslash")
         }
         guard wildcard.starCount <= self.limits.starsMax else {
             let sentence = "expected at most \(self.limits.starsMax) stars, got \(wildcard.starCount)"
-            throw PatternFault(.limit, path, sentence)
+            throw PatternError(.limit, path, sentence)
         }
         return wildcard
     }
 
-    private mutating func anythingBut(_ operand: JSONValue, path: String) throws(PatternFault) -> MatchAtom {
+    private mutating func anythingBut(_ operand: JSONValue, path: String) throws(PatternError) -> MatchAtom {
         switch operand {
         case .array(let elements):
             try self.checkList(elements.count, path: path)
@@ -252,12 +252,12 @@ private struct PatternParser {
             return .anythingBut(literals)
         case .object(let members):
             guard members.count == 1, members[0].name == MatchOperator.prefix.rawValue else {
-                throw PatternFault(.malformed, path, "expected a literal, a list of literals or a prefix")
+                throw PatternError(.malformed, path, "expected a literal, a list of literals or a prefix")
             }
             let path = "\(path).prefix"
             try self.countAtom(path: path)
             guard case .string(let string) = members[0].value else {
-                throw PatternFault(.malformed, path, "expected a string, got \(members[0].value.typeName)")
+                throw PatternError(.malformed, path, "expected a string, got \(members[0].value.typeName)")
             }
             return .anythingButPrefix(try self.text(string, path: path))
         case let literal:
@@ -265,23 +265,23 @@ private struct PatternParser {
         }
     }
 
-    private func range(_ operand: JSONValue, path: String) throws(PatternFault) -> NumericRange {
+    private func range(_ operand: JSONValue, path: String) throws(PatternError) -> NumericRange {
         let form = "expected a comparison as in [\"=\", 5], or a lower and an upper one as in [\">\", 5, \"<=\", 9]"
         guard case .array(let elements) = operand else {
-            throw PatternFault(.malformed, path, "\(form), got \(operand.typeName)")
+            throw PatternError(.malformed, path, "\(form), got \(operand.typeName)")
         }
         guard elements.count == 2 || elements.count == 4 else {
-            throw PatternFault(.malformed, path, "\(form), got \(elements.count) elements")
+            throw PatternError(.malformed, path, "\(form), got \(elements.count) elements")
         }
         var range = NumericRange()
         for index in stride(from: 0, to: elements.count, by: 2) {
             guard case .string(let comparison) = elements[index] else {
                 let sentence = "expected one of =, <, <=, >, >=, got \(elements[index].typeName)"
-                throw PatternFault(.malformed, "\(path)[\(index)]", sentence)
+                throw PatternError(.malformed, "\(path)[\(index)]", sentence)
             }
             guard let number = self.number(elements[index + 1]) else {
                 let sentence = "expected a number, got \(elements[index + 1].typeName)"
-                throw PatternFault(.malformed, "\(path)[\(index + 1)]", sentence)
+                throw PatternError(.malformed, "\(path)[\(index + 1)]", sentence)
             }
             let isLower = range.lower == nil
             let isUpper = range.upper == nil
@@ -293,9 +293,9 @@ private struct PatternParser {
             case ">=" where isLower: range.lower = NumericRange.Bound(number, isInclusive: true)
             case "<" where isUpper: range.upper = NumericRange.Bound(number, isInclusive: false)
             case "<=" where isUpper: range.upper = NumericRange.Bound(number, isInclusive: true)
-            case "=", ">", ">=", "<", "<=": throw PatternFault(.malformed, path, form)
+            case "=", ">", ">=", "<", "<=": throw PatternError(.malformed, path, form)
             default:
-                throw PatternFault(.malformed, "\(path)[\(index)]", "expected one of =, <, <=, >, >=")
+                throw PatternError(.malformed, "\(path)[\(index)]", "expected one of =, <, <=, >, >=")
             }
         }
         guard !range.isEmpty else {
@@ -303,7 +303,7 @@ private struct PatternParser {
                 no number fits both; if one of them is enough, give two elements, as in [{"numeric": ["<", 5]}, \
                 {"numeric": [">", 9]}]
                 """
-            throw PatternFault(.malformed, path, sentence)
+            throw PatternError(.malformed, path, sentence)
         }
         return range
     }

@@ -24,7 +24,7 @@ package struct UTF8Text: Hashable, Comparable, Sendable, CustomStringConvertible
 
 extension UTF8Text: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(self.bytes) }
-    package init(from reader: inout ByteReader) throws(ByteFault) { self.init(bytes: try reader.readBytes()) }
+    package init(from reader: inout ByteReader) throws(ByteError) { self.init(bytes: try reader.readBytes()) }
 }
 
 extension UTF8Text: ExpressibleByStringLiteral {

@@ -12,13 +12,13 @@ extension KindSchema {
     package func configuration(
         from json: JSONValue?,
         limits: ConfigurationLimits = ConfigurationLimits()
-    ) throws(ConfigurationFault) -> Configuration {
+    ) throws(ConfigurationError) -> Configuration {
         var reader = ConfigurationReader(schema: self, limits: limits)
         switch json ?? .null {
         case .null: break
         case .object(let members): try reader.read(members, prefix: "")
         case let other:
-            throw ConfigurationFault(.wrongType, "configuration", "expected an object, got \(other.typeName)")
+            throw ConfigurationError(.wrongType, "configuration", "expected an object, got \(other.typeName)")
         }
         return try reader.finish()
     }
@@ -42,7 +42,7 @@ private struct ConfigurationReader {
     /// Reads the members of the object at `prefix`, a dotted name with a dot at its end, or empty.
     ///
     /// Goes down only where the schema has a parameter further down, hence no deeper than its names.
-    mutating func read(_ members: [JSONValue.Member], prefix: String) throws(ConfigurationFault) {
+    mutating func read(_ members: [JSONValue.Member], prefix: String) throws(ConfigurationError) {
         for member in members {
             let name = prefix + member.name
             let path = "configuration.\(name)"
@@ -53,7 +53,7 @@ private struct ConfigurationReader {
                 case .null: break
                 case .object(let inner): try self.read(inner, prefix: name + ".")
                 case let other:
-                    throw ConfigurationFault(.wrongType, path, "expected an object, got \(other.typeName)")
+                    throw ConfigurationError(.wrongType, path, "expected an object, got \(other.typeName)")
                 }
             } else {
                 throw self.unknown(path)
@@ -61,15 +61,15 @@ private struct ConfigurationReader {
         }
     }
 
-    private mutating func read(_ json: JSONValue, into index: Int, path: String) throws(ConfigurationFault) {
+    private mutating func read(_ json: JSONValue, into index: Int, path: String) throws(ConfigurationError) {
         if json == .null { return }
         guard self.values[index] == nil else {
-            throw ConfigurationFault(.givenTwice, path, "the parameter is given twice")
+            throw ConfigurationError(.givenTwice, path, "the parameter is given twice")
         }
         self.given += 1
         guard self.given <= self.limits.parametersMax else {
             let limit = self.limits.parametersMax
-            throw ConfigurationFault(.limit, path, "more than \(limit) parameters in one configuration")
+            throw ConfigurationError(.limit, path, "more than \(limit) parameters in one configuration")
         }
         let parameter = self.schema.parameters[index]
         guard parameter.isArray else {
@@ -77,7 +77,7 @@ private struct ConfigurationReader {
             return
         }
         guard case .array(let elements) = json else {
-            throw ConfigurationFault(
+            throw ConfigurationError(
                 .wrongType,
                 path,
                 "expected an array, each element \(parameter.type.phrase), got \(json.typeName)"
@@ -85,7 +85,7 @@ private struct ConfigurationReader {
         }
         guard elements.count <= self.limits.arrayElementsMax else {
             let limit = self.limits.arrayElementsMax
-            throw ConfigurationFault(.limit, path, "expected at most \(limit) elements, got \(elements.count)")
+            throw ConfigurationError(.limit, path, "expected at most \(limit) elements, got \(elements.count)")
         }
         var values: [ParameterValue] = []
         values.reserveCapacity(elements.count)
@@ -99,7 +99,7 @@ private struct ConfigurationReader {
         _ json: JSONValue,
         _ parameter: ParameterSchema,
         path: String
-    ) throws(ConfigurationFault) -> ParameterValue {
+    ) throws(ConfigurationError) -> ParameterValue {
         switch (parameter.type, json) {
         case (.string, .string(let string)), (.entity, .string(let string)):
             try self.count(string, path: path)
@@ -107,7 +107,7 @@ private struct ConfigurationReader {
         case (.enumeration, .string(let string)):
             guard parameter.cases.contains(where: { $0.hasSameBytes(as: string) }) else {
                 let sentence = "expected one of \(parameter.casesPhrase), got another string"
-                throw ConfigurationFault(.unknownCase, path, sentence)
+                throw ConfigurationError(.unknownCase, path, sentence)
             }
             return .string(string)
         case (.bool, .bool(let bool)):
@@ -115,11 +115,11 @@ private struct ConfigurationReader {
         case (.int, .int(let int)):
             return .int(int)
         case (.int, .unsigned):
-            throw ConfigurationFault(.wrongType, path, "expected an integer of 64 bits with sign, got a larger one")
+            throw ConfigurationError(.wrongType, path, "expected an integer of 64 bits with sign, got a larger one")
         case (.int, .double(let double)):
             // 5.0 is 5. Beyond 2^53 the reader may have rounded the written number.
             guard case .int(let int) = ExactNumber(double), abs(double) <= 0x1p53 else {
-                throw ConfigurationFault(.wrongType, path, "expected an integer, got a number that is not one")
+                throw ConfigurationError(.wrongType, path, "expected an integer, got a number that is not one")
             }
             return .int(int)
         case (.double, .double(let double)) where double.isFinite:
@@ -131,42 +131,42 @@ private struct ConfigurationReader {
             guard let double = ExactNumber.unsigned(unsigned).exactDouble else { throw self.inexact(path) }
             return .double(double)
         case (.date, .string(let string)):
-            do throws(RFC3339.Fault) {
+            do throws(RFC3339.ParseError) {
                 return .date(try RFC3339.parse(string))
             } catch {
                 let sentence = "expected an RFC 3339 date with an offset, got a string that \(error.sentence)"
-                throw ConfigurationFault(.invalidDate, path, sentence)
+                throw ConfigurationError(.invalidDate, path, sentence)
             }
         default:
-            throw ConfigurationFault(.wrongType, path, "expected \(parameter.type.phrase), got \(json.typeName)")
+            throw ConfigurationError(.wrongType, path, "expected \(parameter.type.phrase), got \(json.typeName)")
         }
     }
 
-    private mutating func count(_ string: String, path: String) throws(ConfigurationFault) {
+    private mutating func count(_ string: String, path: String) throws(ConfigurationError) {
         let count = string.utf8.count
         guard count <= self.limits.stringBytesMax else {
             let limit = self.limits.stringBytesMax
-            throw ConfigurationFault(.limit, path, "expected at most \(limit) bytes, got a string of \(count)")
+            throw ConfigurationError(.limit, path, "expected at most \(limit) bytes, got a string of \(count)")
         }
         self.bytes += count
         guard self.bytes <= self.limits.totalBytesMax else {
             let limit = self.limits.totalBytesMax
-            throw ConfigurationFault(.limit, path, "the strings of one configuration take more than \(limit) bytes")
+            throw ConfigurationError(.limit, path, "the strings of one configuration take more than \(limit) bytes")
         }
     }
 
-    private func inexact(_ path: String) -> ConfigurationFault {
-        ConfigurationFault(.wrongType, path, "expected a number, got an integer that a double does not hold exactly")
+    private func inexact(_ path: String) -> ConfigurationError {
+        ConfigurationError(.wrongType, path, "expected a number, got an integer that a double does not hold exactly")
     }
 
-    private func unknown(_ path: String) -> ConfigurationFault {
+    private func unknown(_ path: String) -> ConfigurationError {
         let names = self.schema.parameters.map(\.name)
         let known = names.isEmpty ? "it has none" : "it has \(names.phrase(limit: 16))"
-        return ConfigurationFault(.unknownParameter, path, "kind \(self.schema.kind) has no such parameter; \(known)")
+        return ConfigurationError(.unknownParameter, path, "kind \(self.schema.kind) has no such parameter; \(known)")
     }
 
     /// Fills in the defaults.
-    func finish() throws(ConfigurationFault) -> Configuration {
+    func finish() throws(ConfigurationError) -> Configuration {
         var parameters: [Configuration.Parameter] = []
         parameters.reserveCapacity(self.values.count)
         for (value, schema) in zip(self.values, self.schema.parameters) {
@@ -175,7 +175,7 @@ private struct ConfigurationReader {
             } else if schema.isRequired {
                 let expected = schema.isArray ? "an array, each element \(schema.type.phrase)" : schema.type.phrase
                 let sentence = "the parameter is required; expected \(expected), got nothing"
-                throw ConfigurationFault(.missingParameter, "configuration.\(schema.name)", sentence)
+                throw ConfigurationError(.missingParameter, "configuration.\(schema.name)", sentence)
             }
         }
         return Configuration(parameters)

@@ -16,9 +16,9 @@ package struct KindSchema: ByteCoded, Hashable, Sendable {
     package let parameters: [ParameterSchema]
 
     /// Checks the parameters and sorts them; throws the first fault.
-    package init(kind: WidgetKind, parameters: [ParameterSchema] = []) throws(SchemaFault) {
+    package init(kind: WidgetKind, parameters: [ParameterSchema] = []) throws(SchemaError) {
         guard parameters.count <= Self.parametersMax else {
-            throw SchemaFault(
+            throw SchemaError(
                 kind,
                 nil,
                 "has \(parameters.count) parameters, at most \(Self.parametersMax) are allowed"
@@ -27,16 +27,16 @@ package struct KindSchema: ByteCoded, Hashable, Sendable {
         let sorted = parameters.sorted { $0.name < $1.name }
         for parameter in sorted {
             if let sentence = Self.nameFault(parameter.name) ?? Self.typeFault(parameter) {
-                throw SchemaFault(kind, parameter.name, sentence)
+                throw SchemaError(kind, parameter.name, sentence)
             }
         }
         // Two names that differ in normalisation only would be one key to a dictionary of strings: refused with `==`.
         for index in sorted.indices.dropFirst() where sorted[index - 1].name == sorted[index].name {
-            throw SchemaFault(kind, sorted[index].name, "is declared twice")
+            throw SchemaError(kind, sorted[index].name, "is declared twice")
         }
         for parameter in sorted {
             if let parent = sorted.first(where: { parameter.name.utf8.starts(with: ($0.name + ".").utf8) }) {
-                throw SchemaFault(kind, parameter.name, "is inside \(parent.name), which is itself a parameter")
+                throw SchemaError(kind, parameter.name, "is inside \(parent.name), which is itself a parameter")
             }
         }
         self.kind = kind
@@ -111,11 +111,11 @@ package struct KindSchema: ByteCoded, Hashable, Sendable {
         self.parameters.encode(into: &writer)
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         let kind = try WidgetKind(from: &reader)
         let parameters = try [ParameterSchema](from: &reader)
-        do throws(SchemaFault) {
+        do throws(SchemaError) {
             try self.init(kind: kind, parameters: parameters)
         } catch {
             throw .invalid(offset: start)
@@ -124,7 +124,7 @@ package struct KindSchema: ByteCoded, Hashable, Sendable {
 }
 
 /// Why a kind cannot be declared so.
-package struct SchemaFault: Error, Hashable, Sendable, CustomStringConvertible {
+package struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
     package let kind: WidgetKind
     /// The parameter at fault, or nil if it is the kind as a whole.
     package let parameter: String?

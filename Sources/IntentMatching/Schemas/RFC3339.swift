@@ -6,7 +6,7 @@ package import WidgetModel
 /// millisecond. A leap second is refused: an ``Instant`` has no place for it.
 package enum RFC3339 {
     /// Why a text is no date.
-    package enum Fault: Error, Hashable, Sendable, CaseIterable {
+    package enum ParseError: Error, Hashable, Sendable, CaseIterable {
         /// Not of the form at all.
         case syntax
         /// The offset from UTC is missing: a local time is no point in time.
@@ -30,12 +30,12 @@ package enum RFC3339 {
     }
 
     /// The instant that a text names.
-    package static func parse(_ text: String) throws(Fault) -> Instant {
+    package static func parse(_ text: String) throws(ParseError) -> Instant {
         try self.parse(UTF8Text(text).bytes)
     }
 
     /// The instant that UTF-8 bytes name.
-    package static func parse(_ bytes: [UInt8]) throws(Fault) -> Instant {
+    package static func parse(_ bytes: [UInt8]) throws(ParseError) -> Instant {
         // Longer than nine digits of fraction and an offset is not worth looking at.
         guard bytes.count >= 19, bytes.count <= 35 else { throw .syntax }
         var cursor = Cursor(bytes: bytes)
@@ -146,7 +146,7 @@ private struct Cursor {
         return Int64(self.bytes[self.index - 1] - 0x30)
     }
 
-    mutating func number(digits: Int) throws(RFC3339.Fault) -> Int64 {
+    mutating func number(digits: Int) throws(RFC3339.ParseError) -> Int64 {
         var number: Int64 = 0
         for _ in 0..<digits {
             guard let digit = self.digit() else { throw .syntax }
@@ -155,7 +155,7 @@ private struct Cursor {
         return number
     }
 
-    mutating func expect(_ first: Unicode.Scalar, or second: Unicode.Scalar? = nil) throws(RFC3339.Fault) {
+    mutating func expect(_ first: Unicode.Scalar, or second: Unicode.Scalar? = nil) throws(RFC3339.ParseError) {
         guard self.index < self.bytes.count else { throw .syntax }
         let scalar = Unicode.Scalar(self.bytes[self.index])
         guard scalar == first || scalar == second else { throw .syntax }
@@ -163,7 +163,7 @@ private struct Cursor {
     }
 
     /// Milliseconds of the fraction, 0 if there is none.
-    mutating func fraction() throws(RFC3339.Fault) -> Int64 {
+    mutating func fraction() throws(RFC3339.ParseError) -> Int64 {
         guard self.index < self.bytes.count, self.bytes[self.index] == UInt8(ascii: ".") else { return 0 }
         self.index += 1
         var milliseconds: Int64 = 0
@@ -179,7 +179,7 @@ private struct Cursor {
     }
 
     /// Minutes east of UTC.
-    mutating func offset() throws(RFC3339.Fault) -> Int64 {
+    mutating func offset() throws(RFC3339.ParseError) -> Int64 {
         guard self.index < self.bytes.count else { throw .noOffset }
         let sign = self.bytes[self.index]
         self.index += 1

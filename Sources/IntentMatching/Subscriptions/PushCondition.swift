@@ -8,10 +8,10 @@ extension MatchPattern {
     package static func condition(
         from json: JSONValue,
         limits: PatternLimits = .conditions
-    ) throws(PatternFault) -> MatchPattern {
+    ) throws(PatternError) -> MatchPattern {
         let pattern = try Self.parse(json, at: "when", limits: limits)
         if let field = pattern.instanceField {
-            throw PatternFault(
+            throw PatternError(
                 .malformed,
                 "when.\(field)",
                 "a condition can only be about the push, not about the instance"
@@ -48,9 +48,9 @@ extension Configuration {
     package static func attributes(
         from json: JSONValue,
         limits: ConfigurationLimits = ConfigurationLimits()
-    ) throws(ConfigurationFault) -> Configuration {
+    ) throws(ConfigurationError) -> Configuration {
         guard case .object(let members) = json else {
-            throw ConfigurationFault(.wrongType, "attributes", "expected an object, got \(json.typeName)")
+            throw ConfigurationError(.wrongType, "attributes", "expected an object, got \(json.typeName)")
         }
         var reader = AttributesReader(limits: limits)
         try reader.read(members, prefix: "")
@@ -69,35 +69,35 @@ private struct AttributesReader {
         self.limits = limits
     }
 
-    mutating func read(_ members: [JSONValue.Member], prefix: String) throws(ConfigurationFault) {
+    mutating func read(_ members: [JSONValue.Member], prefix: String) throws(ConfigurationError) {
         for member in members {
             let name = prefix + member.name
             let path = "attributes.\(name)"
             guard !member.name.isEmpty, name.utf8.count <= KindSchema.nameBytesMax else {
                 let sentence = "expected a name of 1 to \(KindSchema.nameBytesMax) bytes"
-                throw ConfigurationFault(.limit, path, sentence)
+                throw ConfigurationError(.limit, path, sentence)
             }
             if case .object(let inner) = member.value {
                 try self.read(inner, prefix: name + ".")
             } else if let value = try self.value(member.value, path: path) {
                 // Names that differ in normalisation only are one key to a dictionary of strings: refused with `==`.
                 guard !self.parameters.contains(where: { $0.name == name }) else {
-                    throw ConfigurationFault(.givenTwice, path, "the attribute is given twice")
+                    throw ConfigurationError(.givenTwice, path, "the attribute is given twice")
                 }
                 guard self.parameters.count < self.limits.parametersMax else {
                     let limit = self.limits.parametersMax
-                    throw ConfigurationFault(.limit, path, "more than \(limit) attributes")
+                    throw ConfigurationError(.limit, path, "more than \(limit) attributes")
                 }
                 self.parameters.append(Configuration.Parameter(name: name, value: value))
             }
         }
     }
 
-    private mutating func value(_ json: JSONValue, path: String) throws(ConfigurationFault) -> ParameterValue? {
+    private mutating func value(_ json: JSONValue, path: String) throws(ConfigurationError) -> ParameterValue? {
         guard case .array(let elements) = json else { return try self.scalar(json, path: path) }
         guard elements.count <= self.limits.arrayElementsMax else {
             let limit = self.limits.arrayElementsMax
-            throw ConfigurationFault(.limit, path, "expected at most \(limit) elements, got \(elements.count)")
+            throw ConfigurationError(.limit, path, "expected at most \(limit) elements, got \(elements.count)")
         }
         var values: [ParameterValue] = []
         for (place, element) in elements.enumerated() {
@@ -106,11 +106,11 @@ private struct AttributesReader {
         return .array(values)
     }
 
-    private mutating func scalar(_ json: JSONValue, path: String) throws(ConfigurationFault) -> ParameterValue? {
+    private mutating func scalar(_ json: JSONValue, path: String) throws(ConfigurationError) -> ParameterValue? {
         if json != .null { self.valueCount += 1 }
         guard self.valueCount <= self.limits.attributeValuesMax else {
             let limit = self.limits.attributeValuesMax
-            throw ConfigurationFault(.limit, path, "more than \(limit) values, elements of arrays counted each")
+            throw ConfigurationError(.limit, path, "more than \(limit) values, elements of arrays counted each")
         }
         switch json {
         case .null: return nil
@@ -121,14 +121,14 @@ private struct AttributesReader {
             let count = string.utf8.count
             self.bytes += count
             guard count <= self.limits.stringBytesMax, self.bytes <= self.limits.totalBytesMax else {
-                throw ConfigurationFault(.limit, path, "the strings of the attributes are too long")
+                throw ConfigurationError(.limit, path, "the strings of the attributes are too long")
             }
             return .string(string)
         case .unsigned, .double:
-            throw ConfigurationFault(.wrongType, path, "expected a finite number of 64 bits with sign")
+            throw ConfigurationError(.wrongType, path, "expected a finite number of 64 bits with sign")
         case .array, .object:
             let sentence = "expected a string, a number or a boolean, got \(json.typeName)"
-            throw ConfigurationFault(.wrongType, path, sentence)
+            throw ConfigurationError(.wrongType, path, sentence)
         }
     }
 }

@@ -112,7 +112,7 @@ package struct LogBackup {
     private func copyDatabase(_ name: String, to folder: String, _ summary: inout Summary) throws(JournalError) {
         let path = "\(folder)/\(name)"
         _ = try PosixFile(path: path, flags: O_RDWR | O_CREAT | O_EXCL)
-        do throws(SQLiteFailure) {
+        do throws(SQLiteError) {
             let database = try Database(path: "\(self.source)/\(name)", access: .readOnly)
             // Quotes in a path are doubled, as in any SQL text.
             let quoted = path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")

@@ -25,7 +25,7 @@ package final class LogDirectory: LogHistory {
         var files: [LogReader.File] = []
         for number in try Self.logFileNumbers(in: path) {
             let file = "\(path)/\(LogFileName.name(of: number))"
-            do throws(SQLiteFailure) {
+            do throws(SQLiteError) {
                 let database = try Database(path: file, access: .readOnly)
                 let starts = try LogFile.starts(of: database, number: number, format: self.format)
                 files.append(LogReader.File(number: number, path: file, starts: starts))
@@ -170,7 +170,7 @@ extension LogDirectory {
     private static func ends(of newest: LogReader.File?, partitions: Int) throws(JournalError) -> [PartitionStart] {
         guard let newest else { return Array(repeating: PartitionStart(), count: partitions) }
         var ends = newest.starts
-        do throws(SQLiteFailure) {
+        do throws(SQLiteError) {
             let database = try Database(path: newest.path, access: .readOnly)
             // One transaction: all partitions as they were at one moment, so that no output is ahead of its entries.
             try database.execute("BEGIN")

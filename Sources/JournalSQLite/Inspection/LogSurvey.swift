@@ -21,7 +21,7 @@ package struct LogSurvey {
     }
 
     private let path: String
-    package private(set) var faults: [LogFault] = []
+    package private(set) var faults: [LogError] = []
     package private(set) var partitions: [Partition] = []
     /// Nil if the format file cannot be read; nothing else was looked at then.
     package private(set) var format: JournalFormat?
@@ -36,8 +36,8 @@ package struct LogSurvey {
         do throws(JournalError) {
             self.format = try LogDirectory.format(in: path)
         } catch {
-            let code: LogFault.Code = error.code == .formatMismatch ? .version : .file
-            self.faults.append(LogFault(code, file: FormatFile.name, error.message))
+            let code: LogError.Code = error.code == .formatMismatch ? .version : .file
+            self.faults.append(LogError(code, file: FormatFile.name, error.message))
             return
         }
         guard let format = self.format else { return }
@@ -51,7 +51,7 @@ package struct LogSurvey {
         if let ends { self.checkOutputs(ends) }
     }
 
-    private mutating func note(_ fault: LogFault) {
+    private mutating func note(_ fault: LogError) {
         self.faults.append(fault)
         guard fault.table == .entries, let partition = fault.partition, let position = fault.position else { return }
         let index = Int(partition.rawValue)
@@ -69,12 +69,12 @@ package struct LogSurvey {
             first = try LogTrimming.firstFile(in: self.path)
             numbers = try LogDirectory.logFileNumbers(in: self.path)
         } catch {
-            self.note(LogFault(.file, error.message))
+            self.note(LogError(.file, error.message))
             return []
         }
         let begun = self.begun()
         guard let highest = numbers.last else {
-            if begun > 0 { self.note(LogFault(.file, file: LogFileName.name(of: begun), "the file is missing")) }
+            if begun > 0 { self.note(LogError(.file, file: LogFileName.name(of: begun), "the file is missing")) }
             return []
         }
         var next = first
@@ -89,11 +89,11 @@ package struct LogSurvey {
     /// Tells of files that are missing one after the other. A note that is wrong may make that any number of them.
     private mutating func noteMissing(_ numbers: Range<Int>) {
         let told = numbers.prefix(Self.missingTold)
-        for number in told { self.note(LogFault(.file, file: LogFileName.name(of: number), "the file is missing")) }
+        for number in told { self.note(LogError(.file, file: LogFileName.name(of: number), "the file is missing")) }
         let rest = numbers.count - told.count
         guard rest > 0 else { return }
         let file = LogFileName.name(of: told.endIndex)
-        self.note(LogFault(.file, file: file, "the file is missing, and \(rest - 1) after it"))
+        self.note(LogError(.file, file: file, "the file is missing, and \(rest - 1) after it"))
     }
 
     private static let missingTold = 100
@@ -106,7 +106,7 @@ package struct LogSurvey {
         if text.hasSuffix("\n"), let number = Int(text.dropLast()), LogFileName.numbers.contains(number) {
             return number
         }
-        self.note(LogFault(.file, file: "begun", "it does not hold the number of a log file"))
+        self.note(LogError(.file, file: "begun", "it does not hold the number of a log file"))
         return 0
     }
 
@@ -120,12 +120,12 @@ package struct LogSurvey {
         let name = LogFileName.name(of: number)
         let database: Database
         let starts: [PartitionStart]
-        do throws(SQLiteFailure) {
+        do throws(SQLiteError) {
             database = try Database(path: "\(self.path)/\(name)", access: .readOnly)
             let version = try database.integer("PRAGMA user_version")
             if version != Int64(format.formatVersion) {
                 self.note(
-                    LogFault(
+                    LogError(
                         .version,
                         file: name,
                         "its format version is \(version), this program reads \(format.formatVersion)"
@@ -136,13 +136,13 @@ package struct LogSurvey {
             starts = try LogFile.starts(of: database, number: number, format: format)
             try self.checkPages(of: database, name)
         } catch {
-            let code: LogFault.Code =
+            let code: LogError.Code =
                 switch error.primaryCode {
                 case SQLITE_CORRUPT: .page
                 case SQLITE_FORMAT: .version
                 default: .file
                 }
-            self.note(LogFault(code, file: name, error.sentence))
+            self.note(LogError(code, file: name, error.sentence))
             return nil
         }
         var walk = RowWalk(database: database, file: name, starts: starts, partitions: format.partitions)
@@ -163,11 +163,11 @@ package struct LogSurvey {
     }
 
     /// Adds the findings of SQLite itself.
-    private mutating func checkPages(of database: Database, _ name: String) throws(SQLiteFailure) {
+    private mutating func checkPages(of database: Database, _ name: String) throws(SQLiteError) {
         let check = try database.prepare("PRAGMA quick_check(20)")
         while try check.step() {
             let sentence = check.text(at: 0)
-            if sentence != "ok" { self.note(LogFault(.page, file: name, "SQLite says: \(sentence)")) }
+            if sentence != "ok" { self.note(LogError(.page, file: name, "SQLite says: \(sentence)")) }
         }
     }
 
@@ -180,7 +180,7 @@ package struct LogSurvey {
         if end.tail.position != start.tail.position {
             let next = end.tail.position.next
             self.note(
-                LogFault(
+                LogError(
                     start.tail.position > end.tail.position ? .missing : .place,
                     file: name,
                     partition: partition,
@@ -191,12 +191,12 @@ package struct LogSurvey {
             )
         } else if end.tail.logTime != start.tail.logTime {
             let sentence = "it begins at another time than the file before ends"
-            self.note(LogFault(.time, file: name, partition: partition, sentence))
+            self.note(LogError(.time, file: name, partition: partition, sentence))
         }
         if end.newestOutput != start.newestOutput {
             let (before, after) = (end.newestOutput?.rawValue ?? 0, start.newestOutput?.rawValue ?? 0)
             self.note(
-                LogFault(
+                LogError(
                     after > before ? .missing : .place,
                     file: name,
                     partition: partition,
@@ -221,9 +221,9 @@ package struct LogSurvey {
             let tails = self.partitions.prefix(16).enumerated().map { "\($0.offset) at \($0.element.tail)" }
             let ends = "partitions end now: \(tails.joined(separator: ", "))"
             let tail = self.partitions.first?.tail.rawValue
-            self.note(LogFault(.tail, file: name, position: tail, "\(sentence); \(ends)"))
+            self.note(LogError(.tail, file: name, position: tail, "\(sentence); \(ends)"))
         } catch {
-            self.note(LogFault(.file, file: name, error.message))
+            self.note(LogError(.file, file: name, error.message))
         }
     }
 
@@ -233,7 +233,7 @@ package struct LogSurvey {
             let through = self.newestThrough(partition)
             guard through > end.tail.position else { continue }
             self.note(
-                LogFault(
+                LogError(
                     .output,
                     partition: partition,
                     table: .entries,

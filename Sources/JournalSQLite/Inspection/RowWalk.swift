@@ -7,7 +7,7 @@ struct RowWalk {
     private let database: Database
     private let file: String
     private let partitions: Int
-    private(set) var faults: [LogFault] = []
+    private(set) var faults: [LogError] = []
     /// The end of each partition behind the rows that were walked over.
     private(set) var ends: [PartitionStart]
     /// Of the partition walked over last.
@@ -29,7 +29,7 @@ struct RowWalk {
     mutating func walkEntries(of partition: PartitionID) {
         self.entries = 0
         let index = Int(partition.rawValue)
-        do throws(SQLiteFailure) {
+        do throws(SQLiteError) {
             let query = try self.database.prepare(
                 "SELECT position, log_time, records, checksum, bytes FROM entries_\(partition) ORDER BY position"
             )
@@ -73,7 +73,7 @@ struct RowWalk {
         self.outputs = 0
         (self.lastThrough, self.lastVersion) = (.min, nil)
         let index = Int(partition.rawValue)
-        do throws(SQLiteFailure) {
+        do throws(SQLiteError) {
             let query = try self.database.prepare(
                 """
                 SELECT position, through, epoch, engine_version, running_hash, checksum, effects
@@ -131,7 +131,7 @@ struct RowWalk {
         _ position: UInt64,
         after last: UInt64,
         _ partition: PartitionID,
-        _ table: LogFault.Table
+        _ table: LogError.Table
     ) {
         if position > last + 1 {
             let range = position - last == 2 ? "it is missing" : "\(last + 1) to \(position - 1) are missing"
@@ -147,7 +147,7 @@ struct RowWalk {
         _ position: UInt64,
         _ partition: PartitionID,
         checksum: (UInt64, PartitionID) -> UInt32
-    ) -> (LogFault.Code, String) {
+    ) -> (LogError.Code, String) {
         for other in 0..<self.partitions where Int64(checksum(position, PartitionID(UInt16(other)))) == stored {
             return (.place, "it belongs to partition \(other)")
         }
@@ -159,22 +159,22 @@ struct RowWalk {
     }
 
     private mutating func note(
-        _ code: LogFault.Code,
+        _ code: LogError.Code,
         _ partition: PartitionID,
-        _ table: LogFault.Table,
+        _ table: LogError.Table,
         _ position: UInt64,
         _ sentence: String
     ) {
         self.faults.append(
-            LogFault(code, file: self.file, partition: partition, table: table, position: position, sentence)
+            LogError(code, file: self.file, partition: partition, table: table, position: position, sentence)
         )
     }
 
     private mutating func noteUnreadable(
-        _ failure: SQLiteFailure,
+        _ failure: SQLiteError,
         from position: UInt64,
         _ partition: PartitionID,
-        _ table: LogFault.Table
+        _ table: LogError.Table
     ) {
         let sentence = "nothing can be read from here on: \(failure.sentence)"
         self.note(.page, partition, table, position, sentence)

@@ -10,7 +10,7 @@ package struct ArrivalTrace: Hashable, Sendable {
     /// More lines are refused.
     package static let linesMax = 50_000_000
 
-    package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
+    package struct ReadError: Error, Hashable, Sendable, CustomStringConvertible {
         /// From 1.
         package let line: Int
         package let sentence: String
@@ -21,7 +21,7 @@ package struct ArrivalTrace: Hashable, Sendable {
     /// - Parameters:
     ///   - text: The file.
     ///   - speed: How many times as fast it is played.
-    package init(reading text: String, speed: Double = 1) throws(Fault) {
+    package init(reading text: String, speed: Double = 1) throws(ReadError) {
         var instants: [Int64] = []
         var number = 0
         for line in text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
@@ -31,19 +31,19 @@ package struct ArrivalTrace: Hashable, Sendable {
             rest = rest.drop { $0 == 0x20 || $0 == 0x09 }
             guard !rest.isEmpty else { continue }
             guard let exact = Self.nanoseconds(rest) else {
-                throw Fault(line: number, sentence: "must begin with seconds such as 12.345")
+                throw ReadError(line: number, sentence: "must begin with seconds such as 12.345")
             }
             let instant = speed == 1 ? exact : exact.stretched(by: 1 / speed)
             guard instant >= instants.last ?? 0 else {
-                throw Fault(line: number, sentence: "is earlier than the line before; sort the file by time")
+                throw ReadError(line: number, sentence: "is earlier than the line before; sort the file by time")
             }
             guard instants.count < Self.linesMax else {
-                throw Fault(line: number, sentence: "is one too many; a trace has at most \(Self.linesMax)")
+                throw ReadError(line: number, sentence: "is one too many; a trace has at most \(Self.linesMax)")
             }
             instants.append(instant)
         }
         guard !instants.isEmpty else {
-            throw Fault(line: max(1, number), sentence: "ends the trace, which has no instant")
+            throw ReadError(line: max(1, number), sentence: "ends the trace, which has no instant")
         }
         self.instants = instants
     }

@@ -9,10 +9,10 @@ extension LoadScenario {
     ///   - file: The file's name in messages.
     ///   - trace: Gives the text of a file that is named by the scenario, nil if it cannot be read.
     /// - Throws: All its faults, with lines and columns.
-    package init(reading text: String, file: String, trace: (String) -> String?) throws(ScenarioFaults) {
+    package init(reading text: String, file: String, trace: (String) -> String?) throws(ScenarioError) {
         var reading = LoadScenarioReading(text: ScenarioText(file: file))
         let scenario = reading.scenario(text, trace)
-        guard let scenario, reading.text.faults.isEmpty else { throw ScenarioFaults(reading.text.faults) }
+        guard let scenario, reading.text.faults.isEmpty else { throw ScenarioError(reading.text.faults) }
         self = scenario
     }
 

@@ -26,7 +26,7 @@ package struct OperatorAccess: Sendable {
         ownToken: OperatorTokenFile? = nil,
         revocations: ClientCertificates = ClientCertificates(),
         tokens: VerifiedTokens? = nil
-    ) throws(OperatorTokenFile.Fault) {
+    ) throws(OperatorTokenFile.FileError) {
         self.known = Shared(try Known(operators, ownToken))
         self.ownToken = ownToken
         self.revocations = revocations
@@ -43,7 +43,9 @@ package struct OperatorAccess: Sendable {
         let isOpen: Bool
         let hasOwnToken: Bool
 
-        init(_ operators: GatewayConfiguration.Operators, _ file: OperatorTokenFile?) throws(OperatorTokenFile.Fault) {
+        init(_ operators: GatewayConfiguration.Operators, _ file: OperatorTokenFile?) throws(OperatorTokenFile
+            .FileError)
+        {
             var lines = operators.tokens.map(\.value)
             self.hasOwnToken = lines.isEmpty && !operators.isOpen && file != nil
             if self.hasOwnToken, let token = try file?.token() { lines = ["\(token) admin \(OperatorTokenFile.name)"] }
@@ -59,7 +61,7 @@ package struct OperatorAccess: Sendable {
     ///
     /// - Throws: If the gateway's own token is needed, and can be neither read nor made; the known callers stay the
     ///   same then.
-    package func use(_ operators: GatewayConfiguration.Operators) throws(OperatorTokenFile.Fault) {
+    package func use(_ operators: GatewayConfiguration.Operators) throws(OperatorTokenFile.FileError) {
         self.known.set(try Known(operators, self.ownToken))
     }
 

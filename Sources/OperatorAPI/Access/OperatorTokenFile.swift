@@ -20,14 +20,14 @@ package struct OperatorTokenFile: Sendable {
     }
 
     /// Why there is no token.
-    package struct Fault: Error, CustomStringConvertible {
+    package struct FileError: Error, CustomStringConvertible {
         package let description: String
     }
 
     /// The token in the file, which is made if it is not there.
     ///
     /// - Throws: If it can be neither read nor made, or if others may read or write it: they know the token, or chose it.
-    package func token() throws(Fault) -> String {
+    package func token() throws(FileError) -> String {
         // Of the file itself, not of the one that a link leads to.
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: self.path) else {
             return try self.make()
@@ -35,7 +35,7 @@ package struct OperatorTokenFile: Sendable {
         let isFile = attributes[.type] as? FileAttributeType == .typeRegular
         guard isFile, let mode = Self.number(attributes[.posixPermissions]), mode & 0o077 == 0 else {
             let advice = "remove it, and the gateway makes another one, or run chmod 600 on it"
-            throw Fault(description: "other users than the gateway's own can use \(self.path); \(advice)")
+            throw FileError(description: "other users than the gateway's own can use \(self.path); \(advice)")
         }
         // An empty file: a power cut may have left it of one that was just made.
         if Self.number(attributes[.size]) == 0 { return try self.make() }
@@ -43,15 +43,15 @@ package struct OperatorTokenFile: Sendable {
     }
 
     /// The token in the file.
-    package func read() throws(Fault) -> String {
+    package func read() throws(FileError) -> String {
         guard let data = try? Data(contentsOf: URL(filePath: self.path)), data.count <= Self.bytesMax else {
-            throw Fault(description: "the operators' token \(self.path) cannot be read; check its owner and mode")
+            throw FileError(description: "the operators' token \(self.path) cannot be read; check its owner and mode")
         }
         let lines = String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline)
         guard let token = lines.first, token.utf8.count >= GatewayConfiguration.Operators.tokenBytesMin,
             token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else {
-            throw Fault(
+            throw FileError(
                 description: "\(self.path) has no token for operators; remove it, and the gateway makes another one"
             )
         }
@@ -59,7 +59,7 @@ package struct OperatorTokenFile: Sendable {
     }
 
     /// Writes a file whole before it has its name, so that half of a token is never found.
-    private func make() throws(Fault) -> String {
+    private func make() throws(FileError) -> String {
         let draft = self.path + ".new"
         var random = SystemRandomNumberGenerator()
         let token = Base16.text(of: (0..<Self.randomBytes).map { _ in UInt8.random(in: 0...255, using: &random) })
@@ -83,7 +83,7 @@ package struct OperatorTokenFile: Sendable {
             try files.moveItem(atPath: draft, toPath: self.path)
         } catch {
             let advice = "check that its user may write to \(self.folder)"
-            throw Fault(description: "the operators' token \(self.path) cannot be written; \(advice)")
+            throw FileError(description: "the operators' token \(self.path) cannot be written; \(advice)")
         }
         return token
     }

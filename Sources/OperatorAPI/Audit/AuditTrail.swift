@@ -188,10 +188,10 @@ extension AuditTrail {
     package mutating func restore(_ record: ArchivedRecord) {
         self.nextRecord = max(self.nextRecord, record.number + 1)
         var reader = ByteReader(record.bytes)
-        do throws(ByteFault) {
+        do throws(ByteError) {
             guard try reader.readByte() == Self.version else { throw .invalid(offset: 0) }
             if record.number == Self.positionsRecord {
-                self.positions = try reader.readEach { (reader) throws(ByteFault) in
+                self.positions = try reader.readEach { (reader) throws(ByteError) in
                     // A position behind it exists, whatever was read.
                     LogPosition(min(try reader.readVarint(), UInt64(Int64.max)))
                 }
@@ -222,20 +222,20 @@ extension AuditTrail.Row {
         return writer.bytes
     }
 
-    fileprivate init(from reader: inout ByteReader, record: UInt64) throws(ByteFault) {
+    fileprivate init(from reader: inout ByteReader, record: UInt64) throws(ByteError) {
         let at = try reader.readInstant()
         let partition = PartitionID(UInt16(truncatingIfNeeded: try reader.readVarint()))
         let position = LogPosition(try reader.readVarint())
         let index = Int(clamping: try reader.readVarint())
         self.place = AuditTrail.Place(at: at, partition: partition, position: position, index: index)
-        self.number = try reader.readOptional { (reader) throws(ByteFault) in try reader.readFixed64() }
+        self.number = try reader.readOptional { (reader) throws(ByteError) in try reader.readFixed64() }
         let caller = try reader.readString()
         let address = try reader.readString()
         let source = OperatorSource(caller: caller, address: address, request: try reader.readString())
         let method = try reader.readString()
         let path = try reader.readString()
         let body = try reader.readString()
-        let status = try reader.readOptional { (reader) throws(ByteFault) in Int(clamping: try reader.readVarint()) }
+        let status = try reader.readOptional { (reader) throws(ByteError) in Int(clamping: try reader.readVarint()) }
         self.entry = AuditTrail.Entry(
             at: at,
             source: source,

@@ -40,7 +40,7 @@ extension OperatorRoutes {
         _ limits: PatternLimits
     ) throws(Problem) -> PushRecord {
         let payload: PushPayload
-        do throws(PayloadFault) {
+        do throws(PayloadError) {
             payload = try PushPayload(own: own)
         } catch {
             throw Problem(.badRequest, error.description)
@@ -52,7 +52,7 @@ extension OperatorRoutes {
         if let match = payload.match { pattern = try app.pattern(match, payload.kind, limits) }
         var attributes = Configuration.empty
         if let given = payload.attributes {
-            do throws(ConfigurationFault) {
+            do throws(ConfigurationError) {
                 attributes = try .attributes(from: given)
             } catch {
                 throw Problem(.badRequest, "freshet.\(error.description)")

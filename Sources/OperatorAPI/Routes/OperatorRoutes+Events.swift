@@ -16,7 +16,7 @@ extension OperatorRoutes {
         // A text that is no place did not come from this gateway: the missed events are not known.
         let place = last.map { FeedPlace($0) ?? FeedPlace(epoch: .max, sequence: .max) }
         let subscription: OperatorFeed.Subscription
-        do throws(OperatorFeed.Refusal) {
+        do throws(OperatorFeed.SubscribeError) {
             subscription = try feed.subscribe(after: place)
         } catch {
             throw Problem(error)
@@ -80,7 +80,7 @@ extension EventText {
 }
 
 extension Problem {
-    fileprivate init(_ refusal: OperatorFeed.Refusal) {
+    fileprivate init(_ refusal: OperatorFeed.SubscribeError) {
         switch refusal {
         case .tooMany(let max): self.init(.tooMany, "\(max) readers follow the events, the limit; close one")
         case .closing: self.init(.unavailable, "the gateway is shutting down; connect again in a moment")

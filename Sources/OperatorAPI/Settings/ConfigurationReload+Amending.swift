@@ -131,7 +131,7 @@ extension ConfigurationReload {
             merged = try file.amended(by: next)
             stands = next
             try self.checkFiles(merged)
-        } catch let faults as ConfigurationFaults {
+        } catch let faults as SettingsError {
             amended.difference.faults = faults.faults
             return amended
         } catch {
@@ -235,7 +235,7 @@ extension ConfigurationReload {
         _ entry: AmendedEntry,
         _ file: GatewayConfiguration,
         _ current: JSONValue?
-    ) throws(ConfigurationFaults) -> Amendment.Action {
+    ) throws(SettingsError) -> Amendment.Action {
         if edit == .revert { return .revert }
         guard let wanted else { return file.json(of: entry) == nil ? .revert : .end }
         let read = try file.reading(wanted, as: entry, keeping: current)

@@ -129,7 +129,7 @@ package final class ConfigurationReload: Sendable {
             file = try source()
             fresh = try file.amended(by: amendments)
             try self.checkFiles(fresh)
-        } catch let faults as ConfigurationFaults {
+        } catch let faults as SettingsError {
             return self.refuse(faults.faults, &report)
         } catch {
             return self.refuse([SettingFault(place: .nowhere, path: "", sentence: "\(error)")], &report)
@@ -202,7 +202,7 @@ package final class ConfigurationReload: Sendable {
             difference.amendments = amendments.map { AmendmentView($0, file) }
             fresh = try file.amended(by: amendments)
             try self.checkFiles(fresh)
-        } catch let faults as ConfigurationFaults {
+        } catch let faults as SettingsError {
             difference.faults = faults.faults
             return difference
         } catch {

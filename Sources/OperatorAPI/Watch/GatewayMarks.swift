@@ -79,14 +79,14 @@ package struct GatewayMarks: Sendable {
     ///
     /// - Parameter now: The present: newer marks are those of a clock that was set back.
     /// - Throws: If they are of no mark, or damaged.
-    package mutating func restore(_ bytes: [UInt8], now: Instant) throws(ByteFault) {
+    package mutating func restore(_ bytes: [UInt8], now: Instant) throws(ByteError) {
         var reader = ByteReader(bytes)
         guard try reader.readByte() == Self.version else { throw .invalid(offset: 0) }
         guard let kind = GatewayMark.Kind(rawValue: try reader.readByte()) else { throw .invalid(offset: 1) }
         let number = min(try reader.readVarint(), UInt64(Int64.max))
         let at = try reader.readInstant()
         let text = try reader.readString()
-        let awaySince = try reader.readOptional { (reader) throws(ByteFault) in try reader.readInstant() }
+        let awaySince = try reader.readOptional { (reader) throws(ByteError) in try reader.readInstant() }
         self.next[kind] = max(self.next[kind, default: 0], number + 1)
         guard at <= now, now - at <= Self.ageMax else { return }
         let mark = GatewayMark(at: at, kind: kind, text: text, awaySince: awaySince)

@@ -76,7 +76,7 @@ extension GatewaySample {
         return writer.bytes
     }
 
-    package init(bytes: [UInt8]) throws(ByteFault) {
+    package init(bytes: [UInt8]) throws(ByteError) {
         var reader = ByteReader(bytes)
         guard try reader.readByte() == Self.version else { throw .invalid(offset: 0) }
         let totals = GatewayTotals(at: try reader.readInstant())
@@ -84,7 +84,7 @@ extension GatewaySample {
         for part in Self.counts + [\.inFlight, \.lag] {
             self[keyPath: part] = Int(try reader.readSigned(in: Self.countRange))
         }
-        let outcomes = try reader.readEach { (reader) throws(ByteFault) in
+        let outcomes = try reader.readEach { (reader) throws(ByteError) in
             Int(try reader.readSigned(in: Self.countRange))
         }
         guard outcomes.count == PushOutcome.allCases.count else { throw .invalid(offset: reader.offset) }

@@ -42,7 +42,7 @@ package final class OperatorFeed: Sendable {
     }
 
     /// Why no operator may look on.
-    package enum Refusal: Error, Hashable, Sendable {
+    package enum SubscribeError: Error, Hashable, Sendable {
         case tooMany(max: Int)
         case closing
     }
@@ -101,13 +101,13 @@ package final class OperatorFeed: Sendable {
     /// Reloads that were left out so far.
     package var reloadsNotShown: Int { self.notShown.load(ordering: .relaxed) }
 
-    package func subscribe(after place: FeedPlace?) throws(Refusal) -> Subscription {
+    package func subscribe(after place: FeedPlace?) throws(SubscribeError) -> Subscription {
         let bufferMax = self.table.withLock { $0.limits.bufferMax }
         let (events, continuation) = AsyncStream.makeStream(
             of: (event: Event, place: FeedPlace).self,
             bufferingPolicy: .bufferingOldest(bufferMax)
         )
-        let result = self.table.withLock { table -> Result<Subscription, Refusal> in
+        let result = self.table.withLock { table -> Result<Subscription, SubscribeError> in
             if table.isClosing { return .failure(.closing) }
             if table.readers.count >= table.limits.readersMax {
                 table.refused += 1

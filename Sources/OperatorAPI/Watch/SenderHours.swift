@@ -132,11 +132,11 @@ extension SenderHours {
     ///
     /// - Parameter now: The present: later hours are those of a clock that was set back.
     /// - Throws: If it is of no hour, of one with another number, or damaged.
-    package mutating func restore(_ record: ArchivedRecord, now: Instant) throws(ByteFault) {
+    package mutating func restore(_ record: ArchivedRecord, now: Instant) throws(ByteError) {
         var reader = ByteReader(record.bytes)
         guard try reader.readByte() == Self.version else { throw .invalid(offset: 0) }
         var hour = Hour(from: try reader.readInstant(), until: try reader.readInstant(), senders: [:])
-        let rows = try reader.readEach { (reader) throws(ByteFault) in
+        let rows = try reader.readEach { (reader) throws(ByteError) in
             let team = try TeamID(from: &reader)
             var counts = SenderCounts()
             for member in SenderCounts.members {

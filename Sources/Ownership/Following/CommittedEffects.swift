@@ -14,9 +14,9 @@ package struct CommittedEffects: Hashable, Sendable {
     }
 
     /// Those of an output that was read.
-    package init(_ output: OutputEntry) throws(ByteFault) {
+    package init(_ output: OutputEntry) throws(ByteError) {
         var reader = ByteReader(output.record.effects)
-        let effects = try reader.readEach { (reader) throws(ByteFault) in try Effect(from: &reader) }
+        let effects = try reader.readEach { (reader) throws(ByteError) in try Effect(from: &reader) }
         self.init(effects, at: output.position)
     }
 }

@@ -17,7 +17,7 @@ extension ServedApps.App {
             throw RejectionAnswer(rejection, detail: "freshet.kind: the app has no kind \"\(kind)\"")
         }
         guard let match = payload.match else { return nil }
-        do throws(PatternFault) {
+        do throws(PatternError) {
             let pattern = try MatchPattern.parse(match, limits: limits)
             try pattern.check(against: self.schemas, kind: payload.kind)
             return pattern
@@ -35,7 +35,7 @@ extension ServedApps.App {
         _ kind: WidgetKind?,
         _ limits: PatternLimits
     ) throws(Problem) -> MatchPattern {
-        do throws(PatternFault) {
+        do throws(PatternError) {
             let pattern = try MatchPattern.parse(match, limits: limits)
             try pattern.check(against: self.schemas, kind: kind)
             return pattern

@@ -4,7 +4,7 @@ import WidgetModel
 /// Reads from the kernel how much memory there is, and how much of it the process takes.
 package enum MemoryReading {
     /// Why there is nothing to read.
-    package struct Fault: Error, CustomStringConvertible {
+    package struct ReadError: Error, CustomStringConvertible {
         package let description: String
     }
 
@@ -17,10 +17,10 @@ package enum MemoryReading {
     package static func sizes(
         under root: String = "",
         machine: Int? = Self.machineBytes
-    ) throws(Fault) -> MemorySizes {
+    ) throws(ReadError) -> MemorySizes {
         // proc(5): what `statm` says in pages.
         guard let resident = Self.size("VmRSS:", in: "\(root)/proc/self/status") else {
-            throw Fault(description: "/proc/self/status has no size")
+            throw ReadError(description: "/proc/self/status has no size")
         }
         let limits = [machine] + Self.groups(under: root)
         return MemorySizes(resident: resident, available: limits.compactMap(\.self).min())

@@ -69,7 +69,7 @@ package struct RegistryLimits: Hashable, Sendable {
 }
 
 /// Why a registration is not taken that would add to the registry.
-package enum RegistryRefusal: Error, Hashable, Sendable {
+package enum RegistryError: Error, Hashable, Sendable {
     /// The things whose number is limited.
     package enum Counted: String, Hashable, Sendable {
         case hosts, instances
@@ -92,12 +92,12 @@ extension RegistryLimits {
         of added: RegistryAdditions,
         for app: BundleID,
         _ usage: (Owner) -> RegistryUsage
-    ) -> RegistryRefusal? {
+    ) -> RegistryError? {
         let owners = [Owner.app(app)] + (self.team(of: app).map { [.team($0)] } ?? [])
         for owner in owners {
             let (limits, usage) = (self[owner], usage(owner))
             let pairs = [
-                (RegistryRefusal.Counted.hosts, added.hosts, usage.hosts, limits.hosts),
+                (RegistryError.Counted.hosts, added.hosts, usage.hosts, limits.hosts),
                 (.instances, added.instances, usage.instances, limits.instances),
             ]
             for (counted, adding, count, limit) in pairs {

@@ -144,7 +144,7 @@ package final class RegistryWatch: Sendable {
     package func reserve(
         _ added: RegistryAdditions,
         for app: BundleID
-    ) -> Result<RegistryReservation, RegistryRefusal> {
+    ) -> Result<RegistryReservation, RegistryError> {
         self.state.withLock { state in
             if let refusal = state.limits.refusal(of: added, for: app, { state.usageOfAll(of: $0) }) {
                 return .failure(refusal)
@@ -167,7 +167,7 @@ package final class RegistryWatch: Sendable {
         self.state.withLock { state in for reservation in reservations { state.add(reservation, -1) } }
     }
 
-    package func addRefused(_ refusal: RegistryRefusal) {
+    package func addRefused(_ refusal: RegistryError) {
         switch refusal {
         case .tooMany(.hosts, _, _, _, _): self.hosts.wrappingAdd(1, ordering: .relaxed)
         case .tooMany(.instances, _, _, _, _): self.instances.wrappingAdd(1, ordering: .relaxed)

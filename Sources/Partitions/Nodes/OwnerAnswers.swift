@@ -45,7 +45,7 @@ package struct OwnerAnswers: Sendable {
             case .question(let question): return try await Self.ask(owner, question)
             }
         case .engines(let partitions, let bytes):
-            guard case .question(let question) = try ReceivedQuestion(bytes) else { throw ByteFault.invalid(offset: 0) }
+            guard case .question(let question) = try ReceivedQuestion(bytes) else { throw ByteError.invalid(offset: 0) }
             return try await self.ask(partitions, question).encoded
         }
     }
@@ -75,7 +75,7 @@ package struct OwnerAnswers: Sendable {
     }
 
     private static func problem(_ error: any Error) -> Problem {
-        guard error is ByteFault else { return Problem(of: error) }
+        guard error is ByteError else { return Problem(of: error) }
         return Problem(
             .unavailable,
             "the gateway that has this request's partition has an older program, which does not know the question; upgrade it"

@@ -30,7 +30,7 @@ enum OwnerQuestion: ByteCoded, Hashable, Sendable {
         }
     }
 
-    init(from reader: inout ByteReader) throws(ByteFault) {
+    init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         switch try reader.readByte() {
         case 0: self = .engine(try reader.readBytes())
@@ -53,8 +53,8 @@ struct OwnersAnswers: ByteCoded {
 
     func encode(into writer: inout ByteWriter) { writer.write(each: self.bytes) { $0.write($1) } }
 
-    init(from reader: inout ByteReader) throws(ByteFault) {
-        self.bytes = try reader.readEach { (reader) throws(ByteFault) in try reader.readBytes() }
+    init(from reader: inout ByteReader) throws(ByteError) {
+        self.bytes = try reader.readEach { (reader) throws(ByteError) in try reader.readBytes() }
     }
 }
 
@@ -76,7 +76,7 @@ enum OwnerAnswer: ByteCoded, Hashable, Sendable {
         }
     }
 
-    init(from reader: inout ByteReader) throws(ByteFault) {
+    init(from reader: inout ByteReader) throws(ByteError) {
         let start = reader.offset
         switch try reader.readByte() {
         case 0: self = .found(try reader.readBytes())

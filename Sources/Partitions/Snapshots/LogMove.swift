@@ -29,7 +29,7 @@ package struct LogMove {
     }
 
     /// Why a log cannot be moved, and what to do.
-    package enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum MoveError: Error, Hashable, Sendable, CustomStringConvertible {
         /// There is something that no state holds: the gateway was killed.
         case unsettled(PartitionID)
         /// Decided by other rules than this program's.
@@ -65,7 +65,7 @@ package struct LogMove {
     /// - Parameters:
     ///   - successor: Where to; nil for nowhere.
     ///   - progress: Told how many bytes of a partition's state went over, after each of its frames.
-    /// - Throws: ``Fault`` before anything is made; ``JournalError``, `SnapshotError` or an error of the successor.
+    /// - Throws: ``MoveError`` before anything is made; ``JournalError``, `SnapshotError` or an error of the successor.
     package func run(
         to successor: (any LogSuccessor)?,
         progress: (PartitionID, _ bytes: Int) -> Void = { _, _ in }
@@ -108,17 +108,17 @@ package struct LogMove {
         return frame
     }
 
-    /// - Throws: ``Fault`` if the newest snapshot does not hold everything.
+    /// - Throws: ``MoveError`` if the newest snapshot does not hold everything.
     private func end(of partition: PartitionID) throws -> PartitionEnd {
         var outputs = try self.log.newestOutputs(partition, max: Self.outputsMax)
         let newest = outputs.last
         let standing = try RulesStanding.read(partition, newestOutput: newest, in: self.log, self.log)
-        guard standing.step() == .goOn else { throw Fault.otherRules(standing) }
+        guard standing.step() == .goOn else { throw MoveError.otherRules(standing) }
         let next = (standing.snapshot?.id.position ?? .start).next
         let behind = try self.log.read(partition, from: next, entriesMax: 1)
         guard behind.isEmpty, newest?.record.through == standing.snapshot?.id.position,
             newest?.record.ahead ?? 0 == 0
-        else { throw Fault.unsettled(partition) }
+        else { throw MoveError.unsettled(partition) }
         var bytes = outputs.reduce(0) { $0 + $1.record.effects.count }
         while outputs.count > 1, bytes > Self.outputBytesMax {
             bytes -= outputs.removeFirst().record.effects.count
@@ -132,7 +132,7 @@ package struct LogMove {
         try self.log.read(id) { try decoder.takeFrame($0) }
         let engine = try decoder.finish()
         guard engine.position == id.position, engine.runningHash == end.outputs.last?.record.runningHash else {
-            throw Fault.disagrees(end.partition)
+            throw MoveError.disagrees(end.partition)
         }
         return engine
     }

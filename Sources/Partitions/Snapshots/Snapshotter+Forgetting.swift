@@ -5,7 +5,7 @@ import Ownership
 package import WidgetModel
 
 /// Why the history is still there.
-package enum ForgettingFault: Error, Hashable, Sendable, CustomStringConvertible {
+package enum ForgettingError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Partitions are other nodes', which keep their own logs and states.
     case elsewhere([PartitionID])
     /// A partition's state could not be written: the gateway's log says why.
@@ -41,10 +41,10 @@ extension Snapshotter {
     /// needs room for one snapshot more: each takes the place of an older one at once.
     ///
     /// - Returns: How many files of the log were removed.
-    /// - Throws: ``ForgettingFault`` or ``JournalError``; the log and the states are good then, and some may be gone.
+    /// - Throws: ``ForgettingError`` or ``JournalError``; the log and the states are good then, and some may be gone.
     package func forgetHistory() async throws -> Int {
         let away = self.owners.filter(\.isAway).map(\.partition)
-        guard away.isEmpty else { throw ForgettingFault.elsewhere(away) }
+        guard away.isEmpty else { throw ForgettingError.elsewhere(away) }
         return try await self.forgetHistory(of: self.owners)
     }
 
@@ -60,7 +60,7 @@ extension Snapshotter {
             try await self.tick(owners)
             for owner in owners {
                 guard let id = await self.makeSnapshot(of: owner) else {
-                    throw ForgettingFault.noSnapshot(partition: owner.partition)
+                    throw ForgettingError.noSnapshot(partition: owner.partition)
                 }
                 if round == 0 { oldest[Int(owner.partition.rawValue)] = id.position }
                 try await self.removeSnapshots(of: owner.partition, keeping: SnapshotRetention.newestKept)
@@ -71,7 +71,7 @@ extension Snapshotter {
             try store.removeDamaged()
             return try store.trimAll(through: through)
         }
-        guard removed > 0 else { throw ForgettingFault.stillNeeded }
+        guard removed > 0 else { throw ForgettingError.stillNeeded }
         return removed
     }
 
@@ -89,7 +89,7 @@ extension Snapshotter {
             try await self.tick(owners)
             if self.store.newestFile > newest { return }
         }
-        throw ForgettingFault.noFile
+        throw ForgettingError.noFile
     }
 
     /// Logs a tick for each partition, and waits until its owner has applied it.

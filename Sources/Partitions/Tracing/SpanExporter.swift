@@ -123,10 +123,10 @@ package final class SpanExporter: Sendable {
             if let target { try await self.client.send(request, to: target) } else {
                 try await self.plain.send(request, host: endpoint.host, port: endpoint.port)
             }
-        guard (200...299).contains(response.status) else { throw Refusal(status: response.status) }
+        guard (200...299).contains(response.status) else { throw ExportError(status: response.status) }
     }
 
-    private struct Refusal: Error, CustomStringConvertible {
+    private struct ExportError: Error, CustomStringConvertible {
         let status: Int
         var description: String { "the collector answered \(self.status)" }
     }

@@ -44,9 +44,9 @@ package struct SenderDirectory: Sendable {
     /// - Throws: `InvalidProviderToken`, and for the log why.
     package func identify(
         _ token: ProviderToken
-    ) throws(ProviderTokenFault) -> VerifiedSender {
+    ) throws(ProviderTokenError) -> VerifiedSender {
         // One sentence for all: a sender without a key is not to learn which there are.
-        let fault = ProviderTokenFault(
+        let fault = ProviderTokenError(
             .invalidProviderToken,
             "the token is not signed by a key of the team that it names"
         )
@@ -58,7 +58,7 @@ package struct SenderDirectory: Sendable {
     }
 
     /// Verifies a provider token and its age.
-    package func verify(_ token: ProviderToken, now: Instant) throws(ProviderTokenFault) -> VerifiedSender {
+    package func verify(_ token: ProviderToken, now: Instant) throws(ProviderTokenError) -> VerifiedSender {
         let verified = try self.identify(token)
         try self.check(verified, now: now)
         return verified
@@ -68,11 +68,11 @@ package struct SenderDirectory: Sendable {
     package func check(
         _ verified: VerifiedSender,
         now: Instant
-    ) throws(ProviderTokenFault) {
+    ) throws(ProviderTokenError) {
         do throws(Rejection) {
             try self.rules.check(verified.times, now: now)
         } catch {
-            throw ProviderTokenFault(
+            throw ProviderTokenError(
                 error,
                 self.sentence(error, verified.times, now)
             )
@@ -125,7 +125,7 @@ package struct SenderDirectory: Sendable {
     }
 
     private func check(_ credential: HostCredential, of key: Key, now: Instant) throws(Problem) -> Sender {
-        do throws(TokenFault) {
+        do throws(TokenError) {
             try self.hostRules.check(credential.claims, now: now)
         } catch {
             throw Self.problem(

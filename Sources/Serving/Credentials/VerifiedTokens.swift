@@ -42,7 +42,7 @@ package final class VerifiedTokens: Sendable {
     /// - Throws: ``Problem`` with `missing-credential`, `invalid-credential` or `expired-credential`.
     package func sender(_ authorization: String) throws(Problem) -> Sender {
         let bytes = Array(authorization.utf8)
-        do throws(ProviderTokenFault) {
+        do throws(ProviderTokenError) {
             let verified = try self.verified(bytes)
             try self.senders.check(verified, now: self.clock.now())
             return verified.sender
@@ -51,7 +51,7 @@ package final class VerifiedTokens: Sendable {
         }
     }
 
-    private func verified(_ bytes: [UInt8]) throws(ProviderTokenFault) -> VerifiedSender {
+    private func verified(_ bytes: [UInt8]) throws(ProviderTokenError) -> VerifiedSender {
         // Before the keys are looked at: a token that later keys verify is not kept for these.
         let generation = self.senders.keys.generation
         let known = self.state.withLock { state -> VerifiedSender? in
@@ -74,7 +74,7 @@ package final class VerifiedTokens: Sendable {
 
 extension Problem {
     /// Why a provider token speaks for no sender.
-    package init(_ fault: ProviderTokenFault) {
+    package init(_ fault: ProviderTokenError) {
         switch fault.rejection {
         case .expiredProviderToken:
             self.init(.expiredCredential, "provider token: \(fault.sentence); mint a new one")

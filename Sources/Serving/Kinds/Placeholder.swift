@@ -52,7 +52,7 @@ extension Placeholder: ByteCoded {
         writer.write(self.content.jsonText)
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteError) {
         let reload = try ReloadID(from: &reader)
         let address = try InstanceAddress(from: &reader)
         let kind = WidgetKind(try reader.readString())

@@ -35,7 +35,7 @@ package struct TimelineBody: Sendable {
     {
         let elements = try object.array("entries", countMax: .max) ?? []
         guard elements.count > limits.entriesMax else { return elements }
-        let fault = TimelineFault.tooManyEntries(count: elements.count, max: limits.entriesMax)
+        let fault = TimelineError.tooManyEntries(count: elements.count, max: limits.entriesMax)
         throw object.problem(fault.path, fault.description, code: .badTimeline)
     }
 
@@ -43,7 +43,7 @@ package struct TimelineBody: Sendable {
     package static func validate(_ timeline: Timeline, _ limits: TimelineLimits, _ object: RequestObject)
         throws(Problem)
     {
-        do throws(TimelineFault) {
+        do throws(TimelineError) {
             try timeline.validate(limits)
         } catch {
             throw object.problem(error.path, error.description, code: .badTimeline)
@@ -88,7 +88,7 @@ package struct TimelineBody: Sendable {
     }
 }
 
-extension TimelineFault {
+extension TimelineError {
     /// Where in a timeline's JSON it is.
     var path: String {
         switch self {

@@ -117,7 +117,7 @@ package struct PushQuestion: Sendable {
         asking present: @escaping @Sendable () -> PushQuestion?
     ) async throws(Problem) -> HTTPResponse {
         let subscription: PushFollowers.Subscription
-        do throws(PushFollowers.Refusal) {
+        do throws(PushFollowers.SubscribeError) {
             // Before the first look, so that no change falls between.
             subscription = try followers.subscribe()
         } catch {
@@ -181,7 +181,7 @@ extension EventText {
 }
 
 extension Problem {
-    fileprivate init(_ refusal: PushFollowers.Refusal) {
+    fileprivate init(_ refusal: PushFollowers.SubscribeError) {
         switch refusal {
         case .tooMany(let max): self.init(.tooMany, "\(max) pushes are being followed, the limit; ask again later")
         case .closing: self.init(.unavailable, "the gateway is shutting down; connect again in a moment")

@@ -37,7 +37,7 @@ package struct Call<Asker: Sendable>: Sendable {
     /// An RFC 3339 date, nil if it is not there.
     package func instant(_ name: String) throws(Problem) -> Instant? {
         guard let text = self.query(name) else { return nil }
-        do throws(RFC3339.Fault) {
+        do throws(RFC3339.ParseError) {
             return try RFC3339.parse(text)
         } catch {
             throw Problem(.badRequest, "expected an RFC 3339 date: \(error.sentence)", path: name)

@@ -5,7 +5,7 @@ package import WidgetModel
 extension JSONReader {
     /// The value that bytes from outside spell.
     package func value(of bytes: [UInt8], bytesMax: Int) throws(Problem) -> JSONValue {
-        do throws(JSONFault) {
+        do throws(JSONError) {
             return try self.parse(bytes, limits: JSONLimits(bytesMax: bytesMax))
         } catch {
             if error.code == .tooLarge { throw Problem(.tooLarge, "the body may have at most \(bytesMax) bytes") }

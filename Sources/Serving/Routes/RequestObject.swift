@@ -134,7 +134,7 @@ extension RequestObject {
     /// An RFC 3339 date with an offset.
     package mutating func instant(_ name: String) throws(Problem) -> Instant? {
         guard let text = try self.string(name, bytesMax: 64) else { return nil }
-        do throws(RFC3339.Fault) {
+        do throws(RFC3339.ParseError) {
             return try RFC3339.parse(text)
         } catch {
             throw self.problem(name, "expected an RFC 3339 date, as in 2026-11-21T12:00:00Z: \(error.sentence)")

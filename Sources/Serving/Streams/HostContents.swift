@@ -19,8 +19,8 @@ extension HostContents: ByteCoded {
         self.timelines.encode(into: &writer)
     }
 
-    package init(from reader: inout ByteReader) throws(ByteFault) {
-        let drawings = try reader.readEach { (reader) throws(ByteFault) in
+    package init(from reader: inout ByteReader) throws(ByteError) {
+        let drawings = try reader.readEach { (reader) throws(ByteError) in
             try HostEvent(drawing: try reader.readBytes())
         }
         self.init(drawings: drawings, timelines: try Array(from: &reader))

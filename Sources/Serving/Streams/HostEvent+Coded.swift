@@ -22,7 +22,7 @@ extension HostEvent {
     }
 
     /// - Throws: If it is none of this program's.
-    package init(drawing bytes: [UInt8]) throws(ByteFault) {
+    package init(drawing bytes: [UInt8]) throws(ByteError) {
         var reader = ByteReader(bytes)
         switch try reader.readByte() {
         case Self.placeholderTag: self = .placeholder(try Placeholder(from: &reader))

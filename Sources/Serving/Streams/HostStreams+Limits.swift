@@ -50,7 +50,7 @@ extension HostStreams {
     }
 
     /// Why a stream was not opened.
-    package enum Refusal: Error, Hashable, Sendable {
+    package enum SubscribeError: Error, Hashable, Sendable {
         /// The host, or the app, has as many open as it may.
         case tooManyOfScope(max: Int)
         case tooMany(max: Int)

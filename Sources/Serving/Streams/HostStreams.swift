@@ -162,7 +162,7 @@ package final class HostStreams: Sendable {
         _ scope: Scope,
         by right: Right = Right(),
         after last: String? = nil
-    ) throws(Refusal) -> Subscription {
+    ) throws(SubscribeError) -> Subscription {
         let limits = self.table.withLock { $0.limits }
         let bufferMax =
             switch scope {
@@ -173,7 +173,7 @@ package final class HostStreams: Sendable {
             of: Event.self,
             bufferingPolicy: .bufferingOldest(bufferMax)
         )
-        let result = self.table.withLock { table -> Result<Subscription, Refusal> in
+        let result = self.table.withLock { table -> Result<Subscription, SubscribeError> in
             if let refusal = Self.refusal(scope, &table) { return .failure(refusal) }
             table.next += 1
             let luck = StableHash.mix(self.seed ^ table.next)
@@ -209,7 +209,7 @@ package final class HostStreams: Sendable {
         return subscription
     }
 
-    private static func refusal(_ scope: Scope, _ table: inout Table) -> Refusal? {
+    private static func refusal(_ scope: Scope, _ table: inout Table) -> SubscribeError? {
         if table.isClosing { return .closing }
         if table.count >= table.limits.allMax {
             table.counters.refused += 1

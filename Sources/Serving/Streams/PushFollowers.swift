@@ -6,7 +6,7 @@ import Synchronization
 /// atomic read.
 package final class PushFollowers: Sendable {
     /// Why no push may be followed.
-    package enum Refusal: Error, Hashable, Sendable {
+    package enum SubscribeError: Error, Hashable, Sendable {
         case tooMany(max: Int)
         case closing
     }
@@ -45,9 +45,9 @@ package final class PushFollowers: Sendable {
     /// How many follow now.
     package var count: Int { self.waiting.load(ordering: .relaxed) }
 
-    package func subscribe() throws(Refusal) -> Subscription {
+    package func subscribe() throws(SubscribeError) -> Subscription {
         let (wakes, continuation) = AsyncStream.makeStream(of: Wake.self, bufferingPolicy: .bufferingNewest(1))
-        let result = self.table.withLock { table -> Result<UInt64, Refusal> in
+        let result = self.table.withLock { table -> Result<UInt64, SubscribeError> in
             if table.isClosing { return .failure(.closing) }
             if table.continuations.count >= table.max { return .failure(.tooMany(max: table.max)) }
             table.next += 1

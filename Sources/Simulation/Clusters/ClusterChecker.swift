@@ -90,7 +90,7 @@ struct ClusterChecker {
     mutating func readLog(now: Int64) {
         for message in self.log.streams.history(of: self.log.names.fan, from: self.fanRead) {
             self.fanRead = message.sequence + 1
-            do throws(MessageFault) {
+            do throws(MessageError) {
                 let original = try FanMessage(message.bytes, SimulatedLog.journalID, in: self.log.names.fan)
                 self.originals.append(original)
                 self.noteStored(original.submission.distinctRecords[0], to: nil, at: message.sequence)

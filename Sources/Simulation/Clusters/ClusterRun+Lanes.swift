@@ -243,7 +243,7 @@ extension ClusterRun {
             return
         }
         node.fanNext = message.sequence + 1
-        do throws(MessageFault) {
+        do throws(MessageError) {
             let original = try FanMessage(message.bytes, SimulatedLog.journalID, in: stream)
             node.copier.received(original, at: message.sequence)
         } catch {

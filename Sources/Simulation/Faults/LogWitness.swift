@@ -130,6 +130,6 @@ extension Effect {
     /// The effects that an output record holds, nil if it is damaged.
     static func all(in record: OutputRecord) -> [Effect]? {
         var reader = ByteReader(record.effects)
-        return try? reader.readEach { (reader) throws(ByteFault) in try Effect(from: &reader) }
+        return try? reader.readEach { (reader) throws(ByteError) in try Effect(from: &reader) }
     }
 }

@@ -3,7 +3,7 @@ package import Timelines
 import WidgetModel
 
 /// The faults of a budget policy that a scenario writes in full.
-package struct ScenarioPolicyFaults: Error {
+package struct ScenarioPolicyError: Error {
     package let faults: [(path: String, sentence: String)]
 
     /// - Parameter faults: Each with the key's path, from the policy on.
@@ -14,7 +14,7 @@ package struct ScenarioPolicyFaults: Error {
 
 extension Scenario {
     /// Reads a policy that is written as in the gateway's configuration, whose rules are not known here.
-    package typealias PolicyReader = (_ yaml: String) throws(ScenarioPolicyFaults) -> BudgetPolicy
+    package typealias PolicyReader = (_ yaml: String) throws(ScenarioPolicyError) -> BudgetPolicy
 
     /// Reads a scenario; `docs/simulation.md` lists its keys.
     ///
@@ -23,10 +23,10 @@ extension Scenario {
     ///   - file: The file's name in messages.
     ///   - policy: Reads the budgets that are written in full; without it there are presets only.
     /// - Throws: All its faults, with lines and columns.
-    package init(reading text: String, file: String, policy: PolicyReader? = nil) throws(ScenarioFaults) {
+    package init(reading text: String, file: String, policy: PolicyReader? = nil) throws(ScenarioError) {
         var reading = ScenarioReading(file: file, policy: policy)
         let scenario = reading.scenario(text)
-        guard let scenario, reading.text.faults.isEmpty else { throw ScenarioFaults(reading.text.faults) }
+        guard let scenario, reading.text.faults.isEmpty else { throw ScenarioError(reading.text.faults) }
         self = scenario
     }
 }
@@ -136,7 +136,7 @@ private struct ScenarioReading {
     /// A preset by its name, or a policy in full.
     private mutating func budget(_ section: ScenarioSection) -> BudgetPolicy {
         if let policy, let yaml = section.sectionText("budget") {
-            do throws(ScenarioPolicyFaults) {
+            do throws(ScenarioPolicyError) {
                 return try policy(yaml)
             } catch {
                 for fault in error.faults {

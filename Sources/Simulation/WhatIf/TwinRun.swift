@@ -87,7 +87,7 @@ package struct TwinRun: ~Copyable, Sendable {
         var run = EntryRun(entry)
         while let range = run.next {
             let record: Record
-            do throws(ByteFault) {
+            do throws(ByteError) {
                 var reader = ByteReader(entry.bytes, in: range)
                 record = try Record(from: &reader)
             } catch {

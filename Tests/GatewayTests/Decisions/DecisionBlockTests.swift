@@ -53,8 +53,8 @@ import WidgetModel
         for index in bytes.indices {
             var damaged = bytes
             damaged[index] ^= 1 << UInt8(random.next() % 8)
-            #expect(throws: ByteFault.self, "byte \(index)") { try DecisionBlock(bytes: damaged) }
-            #expect(throws: ByteFault.self, "\(index) bytes") { try DecisionBlock(bytes: Array(bytes[..<index])) }
+            #expect(throws: ByteError.self, "byte \(index)") { try DecisionBlock(bytes: damaged) }
+            #expect(throws: ByteError.self, "\(index) bytes") { try DecisionBlock(bytes: Array(bytes[..<index])) }
         }
     }
 }

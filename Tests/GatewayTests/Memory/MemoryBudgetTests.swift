@@ -88,8 +88,8 @@ import Testing
     }
 
     @Test func `files without a number are a fault, or no limit`() throws {
-        #expect(throws: MemoryReading.Fault.self) { try Self.sizes(["proc/self/status": "VmRSS: one kB"]) }
-        #expect(throws: MemoryReading.Fault.self) { try MemoryReading.sizes(under: "/nowhere") }
+        #expect(throws: MemoryReading.ReadError.self) { try Self.sizes(["proc/self/status": "VmRSS: one kB"]) }
+        #expect(throws: MemoryReading.ReadError.self) { try MemoryReading.sizes(under: "/nowhere") }
         #expect(try Self.sizes([:], machine: nil).available == nil)
     }
 

@@ -98,7 +98,7 @@ import WidgetModel
         #expect(!Self.isTaken(watch, instances: 2, new: 2))
         let refusal = watch.reserve(RegistryAdditions(instances: 2), for: Sports.otherApp)
         let limit = limits[.team(Sports.team)].instances
-        #expect(throws: RegistryRefusal.tooMany(.instances, adding: 2, count: 9, .team(Sports.team), limit!)) {
+        #expect(throws: RegistryError.tooMany(.instances, adding: 2, count: 9, .team(Sports.team), limit!)) {
             try refusal.get()
         }
     }

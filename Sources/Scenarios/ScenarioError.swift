@@ -18,7 +18,7 @@ package struct ScenarioFault: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Everything that is wrong with a scenario, by line; at least one fault.
-package struct ScenarioFaults: Error, Hashable, Sendable, CustomStringConvertible {
+package struct ScenarioError: Error, Hashable, Sendable, CustomStringConvertible {
     package let faults: [ScenarioFault]
 
     package init(_ faults: [ScenarioFault]) {

@@ -1,7 +1,7 @@
 package import WidgetModel
 
 /// A fault of a stored log, with its place.
-package struct LogFault: Error, Hashable, Sendable, CustomStringConvertible {
+package struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: String, Hashable, Sendable, CaseIterable {
         /// A file is missing, empty, of another log, or no database at all.
         case file

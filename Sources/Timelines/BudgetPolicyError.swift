@@ -1,5 +1,5 @@
 /// A fault of a budget policy: the field and a sentence.
-package struct BudgetPolicyFault: Error, Hashable, Sendable, CustomStringConvertible {
+package struct BudgetPolicyError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The path of the field below the policy, as in `pushShare`.
     package let field: String
     package let message: String

@@ -1,5 +1,5 @@
 /// Why a configuration was refused, with its place.
-package struct ConfigurationFault: Error, Hashable, Sendable, CustomStringConvertible {
+package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable, CaseIterable {
         /// The kind has no such parameter.
         case unknownParameter

@@ -1,5 +1,5 @@
 /// Why a text was refused as JSON.
-package struct JSONFault: Error, Hashable, Sendable, CustomStringConvertible {
+package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable, CaseIterable {
         /// Nothing but white space.
         case empty

@@ -4,7 +4,7 @@ import Journaling
 import WorkerThreads
 
 /// SQLite's error on one call.
-struct SQLiteFailure: Error, Hashable, Sendable {
+struct SQLiteError: Error, Hashable, Sendable {
     /// The extended result code.
     let code: Int32
     /// The system's error behind it, 0 if there is none.

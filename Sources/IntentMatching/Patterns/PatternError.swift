@@ -1,5 +1,5 @@
 /// Why a match pattern was refused, with its place.
-package struct PatternFault: Error, Hashable, Sendable, CustomStringConvertible {
+package struct PatternError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable, CaseIterable {
         /// Not a pattern at all.
         case malformed

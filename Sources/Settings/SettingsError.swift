@@ -48,7 +48,7 @@ package struct SettingFault: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Everything that is wrong with a configuration; at least one fault.
-package struct ConfigurationFaults: Error, Hashable, Sendable, CustomStringConvertible {
+package struct SettingsError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Those of the file first, by line.
     package let faults: [SettingFault]
 

@@ -229,11 +229,11 @@ import WidgetModel
         var reader = ByteReader(writer.bytes)
         #expect(try MatchPattern(from: &reader) == pattern)
         let deeper: JSONValue = ["$or": [json]]
-        #expect(throws: PatternFault.self) { try MatchPattern.parse(deeper, limits: PatternLimits(depthMax: 100)) }
+        #expect(throws: PatternError.self) { try MatchPattern.parse(deeper, limits: PatternLimits(depthMax: 100)) }
     }
 
     static func parseFault(_ json: JSONValue, _ limits: PatternLimits = PatternLimits()) -> String? {
-        do throws(PatternFault) {
+        do throws(PatternError) {
             _ = try MatchPattern.parse(json, limits: limits)
             return nil
         } catch {
@@ -242,7 +242,7 @@ import WidgetModel
     }
 
     static func checkFault(_ json: JSONValue, _ schemas: [KindSchema], _ kind: WidgetKind?) -> String? {
-        do throws(PatternFault) {
+        do throws(PatternError) {
             try MatchPattern.parse(json).check(against: schemas, kind: kind)
             return nil
         } catch {
