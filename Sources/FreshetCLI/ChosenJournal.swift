@@ -94,7 +94,11 @@ extension ChosenJournal {
         self.snapshots = journal
         self.storage = { () throws(JournalError) in
             // The directory is this process's for as long as it is measured.
-            try withExtendedLifetime(folder) { () throws(JournalError) in try journal.sizes() }
+            try withExtendedLifetime(folder) { () throws(JournalError) in
+                var sizes = try journal.sizes()
+                sizes.lastBackup = LogDirectory.lastBackup(of: configuration.dataDirectory)
+                return sizes
+            }
         }
         self.history = nil
         self.membership = Membership(place, journal.makeCluster(), journal.makeExchange(), startedAt: clock.now())

@@ -21,7 +21,7 @@ struct LogOptions: ParsableArguments {
         if self.directory != nil, self.config != nil { throw ValidationError("give --data or --config, not both") }
     }
 
-    private var name: String { self.config ?? self.directory ?? "data" }
+    private var name: String { self.config ?? self.dataDirectory }
 
     /// Reads every partition, or one; a fault goes to standard error, with exit code 1.
     func read(_ partition: UInt16?, _ body: (PartitionID, any LogHistory) throws -> Void) throws {
@@ -37,11 +37,20 @@ struct LogOptions: ParsableArguments {
     }
 
     private func open() throws -> any LogHistory {
-        guard let file = self.config else { return try LogDirectory(path: self.directory ?? "data") }
+        guard let configuration = try self.configuration() else { return try LogDirectory(path: self.dataDirectory) }
+        return try ChosenJournal.history(of: configuration)
+    }
+
+    /// The data directory, where no configuration is given.
+    var dataDirectory: String { self.directory ?? "data" }
+
+    /// The given configuration; nil for none. Ends as ``ConfigurationOptions/load()`` does if it has faults.
+    func configuration() throws -> GatewayConfiguration? {
+        guard let file = self.config else { return nil }
         var options = ConfigurationOptions()
         options.file = file
         options.settings = []
-        return try ChosenJournal.history(of: try options.load())
+        return try options.load()
     }
 }
 

@@ -90,11 +90,16 @@ extension OpenLog {
             let trimmed = try Trimmed.read(of: partition, self)?.fan ?? 0
             return FanCopier.Progress(end: end, newest: nil, trimmed: trimmed)
         }
+        let fan = try self.copy(newest, in: stream).fan ?? 0
+        return FanCopier.Progress(end: end, newest: (newest.sequence, fan), trimmed: 0)
+    }
+
+    /// A copy of a submission to all partitions.
+    func copy(_ message: StoredMessage, in stream: String) throws(JournalError) -> InputMessage {
         do throws(MessageError) {
-            let copy = try InputMessage(newest.bytes, self.journalID, in: stream)
-            return FanCopier.Progress(end: end, newest: (newest.sequence, copy.fan ?? 0), trimmed: 0)
+            return try InputMessage(message.bytes, self.journalID, in: stream)
         } catch {
-            throw JournalError(.corrupt, "message \(newest.sequence) of \(stream): \(error.sentence)")
+            throw JournalError(.corrupt, "message \(message.sequence) of \(stream): \(error.sentence)")
         }
     }
 }

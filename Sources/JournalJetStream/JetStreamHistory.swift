@@ -6,7 +6,7 @@ package import Journaling
 package import WidgetModel
 
 /// The log for threads that may wait, to be read only.
-package struct JetStreamHistory: EndedLog {
+package struct JetStreamHistory: SourceLog {
     let core: OpenLog
     private let readers: [Reader]
 
@@ -58,18 +58,25 @@ package struct JetStreamHistory: EndedLog {
         try self.reader(partition).outputs(from: position, outputsMax: outputsMax)
     }
 
-    package func newestOutputs(_ partition: PartitionID, max count: Int) throws(JournalError) -> [OutputEntry] {
-        let reader = try self.reader(partition)
+    package func outputRange(_ partition: PartitionID) throws(JournalError) -> ClosedRange<OutputPosition>? {
+        try self.core.checkReadable(partition)
         let ends = try self.core.ends(of: self.core.names.output(partition))
-        var next = OutputPosition(max(ends.first, ends.last > UInt64(count) ? ends.last - UInt64(count) + 1 : 1))
-        var outputs: [OutputEntry] = []
-        while next.rawValue <= ends.last {
-            let more = try reader.outputs(from: next, outputsMax: count - outputs.count)
-            guard let last = more.last else { break }
-            outputs += more
-            next = last.position.next
+        return ends.first > ends.last ? nil : OutputPosition(ends.first)...OutputPosition(ends.last)
+    }
+
+    /// The copies of submissions to all partitions make the cut: it is before those of submissions that came during the call.
+    package func cut() throws(JournalError) -> [LogPosition] {
+        var before: [UInt64] = []
+        for partition in self.core.partitions {
+            before.append(try self.core.ends(of: self.core.names.input(partition)).last)
         }
-        return outputs
+        let fan = try self.core.ends(of: self.core.names.fan).last
+        try self.core.waitUntilPlaced(through: fan)
+        var cut: [LogPosition] = []
+        for (partition, end) in zip(self.core.partitions, before) {
+            cut.append(try self.core.lastEntry(of: partition, withCopiesThrough: fan, notBefore: end))
+        }
+        return cut
     }
 
     // MARK: Snapshots
@@ -122,16 +129,44 @@ extension JetStreamJournal {
     ///
     /// - Throws: `.unavailable` if that is not so within the configured patience.
     package func waitUntilPlaced() throws(JournalError) {
-        let last = try self.core.ends(of: self.core.names.fan).last
-        for partition in self.core.partitions {
-            try self.core.persist { () throws(JournalError) in
-                guard try self.core.fanProgress(of: partition).fan < last else { return }
+        try self.core.waitUntilPlaced(through: self.core.ends(of: self.core.names.fan).last)
+    }
+}
+
+extension OpenLog {
+    /// Waits until every partition has its copies of the submissions to all partitions, up to one.
+    ///
+    /// - Throws: `.unavailable` if that is not so within the configured patience.
+    fileprivate func waitUntilPlaced(through fan: UInt64) throws(JournalError) {
+        for partition in self.partitions {
+            try self.persist { () throws(JournalError) in
+                guard try self.fanProgress(of: partition).fan < fan else { return }
                 throw JournalError(
                     .unavailable,
-                    "partition \(partition) does not have its copies of all submissions yet"
+                    "partition \(partition) does not have its copies of all submissions yet; gateways of the cluster make them"
                 )
             }
         }
+    }
+
+    /// The newest entry before the copies of later submissions to all partitions.
+    ///
+    /// - Parameter end: It is not before this one: the later submissions came behind it.
+    func lastEntry(of partition: PartitionID, withCopiesThrough fan: UInt64, notBefore end: UInt64)
+        throws(JournalError) -> LogPosition
+    {
+        let stream = self.names.input(partition)
+        // In this order: a copy that comes between is behind the end.
+        let newest = try self.ends(of: stream).last
+        guard try self.fanProgress(of: partition).fan > fan else { return LogPosition(newest) }
+        let following = try self.persist { () throws(JournalError) in
+            try self.broker.follow(stream, self.names.copies(partition), from: end + 1)
+        }
+        while case .message(let message) = following.next(waitMilliseconds: 2000) {
+            guard try self.copy(message, in: stream).fan ?? 0 > fan else { continue }
+            return LogPosition(min(newest, message.sequence - 1))
+        }
+        throw JournalError(.unavailable, "read of \(stream): the brokers do not answer")
     }
 }
 #endif

@@ -153,7 +153,8 @@ extension JetStreamJournal {
 
     private func newestCopy(in partition: PartitionID) throws(JournalError) -> InputMessage? {
         let (stream, subject) = (self.core.names.input(partition), self.core.names.copies(partition))
-        return try self.copy(self.core.broker.newest(in: stream, of: subject), in: stream)
+        guard let newest = try self.core.broker.newest(in: stream, of: subject) else { return nil }
+        return try self.core.copy(newest, in: stream)
     }
 
     private func firstCopy(in partition: PartitionID, behind position: LogPosition) throws(JournalError)
@@ -168,16 +169,7 @@ extension JetStreamJournal {
         guard case .message(let message) = following.next(waitMilliseconds: 2000) else {
             throw JournalError(.unavailable, "read of \(stream): the brokers do not answer")
         }
-        return try self.copy(message, in: stream)
-    }
-
-    private func copy(_ message: StoredMessage?, in stream: String) throws(JournalError) -> InputMessage? {
-        guard let message else { return nil }
-        do throws(MessageError) {
-            return try InputMessage(message.bytes, self.core.journalID, in: stream)
-        } catch {
-            throw JournalError(.corrupt, "message \(message.sequence) of \(stream): \(error.sentence)")
-        }
+        return try self.core.copy(message, in: stream)
     }
 }
 #endif

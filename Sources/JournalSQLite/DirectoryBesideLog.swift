@@ -70,7 +70,7 @@ struct ElsewhereFile {
         guard let found = try Self.read(in: path) else { return }
         throw JournalError(
             .formatMismatch,
-            "\(path) has no log: the log is on \(found.place); ask its gateway instead (--server), and copy the streams with NATS's own tools"
+            "\(path) has no log: the log is on \(found.place); ask its gateway instead (--server); freshet backup, log export and log outputs read it with --config"
         )
     }
 }

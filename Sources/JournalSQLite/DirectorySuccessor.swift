@@ -7,6 +7,8 @@ import WidgetModel
 package final class DirectorySuccessor: LogSuccessor {
     /// A log whose first file has a number above 1 is the rest of a longer log.
     private static let fileNumber = 2
+    /// More of the write-ahead log goes into the file at once: the disk need not have room for everything twice.
+    private static let walBytesMax = 67_108_864
 
     private struct Begun {
         let directory: DataDirectory
@@ -30,23 +32,22 @@ package final class DirectorySuccessor: LogSuccessor {
     }
 
     package func begin(_ format: JournalFormat, behind ends: [PartitionEnd]) throws(JournalError) {
+        try self.begin(
+            format,
+            at: ends.map { PartitionStart(behind: $0.snapshot, firstOutput: $0.outputs.first?.position) }
+        )
+        for end in ends where !end.outputs.isEmpty { try self.append([], end.outputs, to: end.partition) }
+    }
+
+    /// Makes it, or begins it anew, with nothing in it.
+    func begin(_ format: JournalFormat, at starts: [PartitionStart]) throws(JournalError) {
+        // Lets go of the lock.
+        self.begun = nil
         try self.check(format)
         try LogBackup.removeFiles(in: self.partialPath)
         let directory = try DataDirectory(path: self.partialPath)
         try LogBackup.write(FormatFile.bytes(of: format), to: "\(self.partialPath)/\(FormatFile.name)")
-        let file = try LogFile(
-            creating: Self.fileNumber,
-            in: directory,
-            format: format,
-            starts: ends.map { PartitionStart(behind: $0) }
-        )
-        for end in ends where !end.outputs.isEmpty {
-            do throws(LogFile.WriteError) {
-                try file.write([], end.outputs.map { (end.partition, $0) })
-            } catch {
-                throw error.cause.journalError("cannot write the outputs of partition \(end.partition)")
-            }
-        }
+        let file = try LogFile(creating: Self.fileNumber, in: directory, format: format, starts: starts)
         let snapshots = try SnapshotFolder(path: directory.snapshotPath, format: format)
         self.begun = Begun(directory: directory, file: file, snapshots: snapshots)
     }
@@ -55,15 +56,44 @@ package final class DirectorySuccessor: LogSuccessor {
         try self.begun?.snapshots.write(id, next)
     }
 
-    /// Copies the files that another directory keeps beside this log; nothing happens if there is no such directory.
-    ///
-    /// - Returns: How many files and bytes were copied.
-    package func copyBesideLog(from directory: String) throws(JournalError) -> LogBackup.Summary {
-        guard LogDirectory.isDirectory(directory) else { return LogBackup.Summary() }
-        return try LogBackup(from: directory, to: self.path).copyBesideLog(to: self.partialPath)
+    /// Writes a snapshot whose frames are put one after the other.
+    func write(_ id: SnapshotID, frames: (_ put: ([UInt8]) throws -> Void) throws -> Void) throws {
+        try self.begun?.snapshots.write(id, frames: frames)
     }
 
-    package func finish() throws(JournalError) {
+    /// Writes entries and outputs behind those that are there.
+    func append(_ entries: [LogEntry], _ outputs: [OutputEntry], to partition: PartitionID) throws(JournalError) {
+        guard let file = self.begun?.file else { return }
+        do throws(LogFile.WriteError) {
+            try file.write(
+                entries.map { EntryAssembler.Assembled(partition: partition, entry: $0) },
+                outputs.map { (partition, $0) }
+            )
+        } catch {
+            throw error.cause.journalError("cannot write the log of partition \(partition)")
+        }
+        guard file.walBytes > Self.walBytesMax else { return }
+        do throws(SQLiteError) {
+            try file.database.checkpointAndTruncate()
+        } catch {
+            throw error.journalError("cannot write the log of partition \(partition)")
+        }
+    }
+
+    /// Copies the files that another directory keeps beside this log; nothing happens if there is no such directory.
+    ///
+    /// - Parameter hasCaches: Whether decisions on the disk are among them.
+    /// - Returns: How many files and bytes were copied.
+    package func copyBesideLog(from directory: String, hasCaches: Bool = true) throws(JournalError) -> LogBackup.Summary
+    {
+        guard LogDirectory.isDirectory(directory) else { return LogBackup.Summary() }
+        return try LogBackup(from: directory, to: self.path).copyBesideLog(to: self.partialPath, hasCaches: hasCaches)
+    }
+
+    package func finish() throws(JournalError) { try self.finish { (_) throws(JournalError) in } }
+
+    /// - Parameter check: Looks at the directory while it is still partial.
+    package func finish(check: (_ directory: String) throws(JournalError) -> Void) throws(JournalError) {
         guard let directory = self.begun?.directory else {
             throw JournalError(.invalid, "\(self.path) was not begun")
         }
@@ -76,6 +106,7 @@ package final class DirectorySuccessor: LogSuccessor {
         try directory.markBegun(Self.fileNumber)
         // The file is closed by the name that it was opened by.
         self.begun = nil
+        try check(self.partialPath)
         try LogBackup.sync(self.partialPath)
         // An empty directory may be in the place: rename(2) replaces it.
         // Sound: both paths are only read during the call.
@@ -87,14 +118,10 @@ package final class DirectorySuccessor: LogSuccessor {
 }
 
 extension PartitionStart {
-    /// Where a partition stands before the outputs that go over.
-    fileprivate init(behind end: PartitionEnd) {
+    /// Where a partition stands behind a state, and before the outputs that go over.
+    init(behind snapshot: SnapshotID?, firstOutput: OutputPosition?) {
         self.init()
-        if let snapshot = end.snapshot {
-            self.tail = EntryAssembler.Tail(position: snapshot.position, logTime: snapshot.logTime)
-        }
-        if let first = end.outputs.first?.position, first > .first {
-            self.newestOutput = OutputPosition(first.rawValue - 1)
-        }
+        if let snapshot { self.tail = EntryAssembler.Tail(position: snapshot.position, logTime: snapshot.logTime) }
+        if let firstOutput, firstOutput > .first { self.newestOutput = firstOutput.before(by: 1) }
     }
 }

@@ -30,6 +30,11 @@ final class SnapshotFolder: Sendable {
     }
 
     func write(_ id: SnapshotID, _ next: () throws -> [UInt8]?) throws {
+        try self.write(id) { put in while let frame = try next() { try put(frame) } }
+    }
+
+    /// Writes a snapshot whose frames are put one after the other.
+    func write(_ id: SnapshotID, frames: (_ put: ([UInt8]) throws -> Void) throws -> Void) throws {
         let name = SnapshotFiles.name(of: id)
         let temporary = name + ".new"
         do {
@@ -38,11 +43,11 @@ final class SnapshotFolder: Sendable {
             var bytes = SnapshotFile.bytes(of: head)
             var offset = 0
             var synced = 0
-            var frames: UInt64 = 0
-            while let frame = try next() {
-                bytes += SnapshotFile.bytes(of: frame, number: frames)
-                frames += 1
-                guard bytes.count >= 262_144 else { continue }
+            var count: UInt64 = 0
+            try frames { frame in
+                bytes += SnapshotFile.bytes(of: frame, number: count)
+                count += 1
+                guard bytes.count >= 262_144 else { return }
                 try file.write(bytes, at: offset)
                 offset += bytes.count
                 bytes.removeAll(keepingCapacity: true)
@@ -51,7 +56,7 @@ final class SnapshotFolder: Sendable {
                     synced = offset
                 }
             }
-            bytes += SnapshotFile.end(frames: frames)
+            bytes += SnapshotFile.end(frames: count)
             try file.write(bytes, at: offset)
             try file.sync()
             try self.rename(temporary, name)

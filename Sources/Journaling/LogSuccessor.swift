@@ -15,10 +15,34 @@ package struct PartitionEnd: Hashable, Sendable {
     }
 }
 
-/// A log that nothing is appended to, read from its end.
-package protocol EndedLog: LogHistory, SnapshotHistory {
+/// A log that another one is made of.
+package protocol SourceLog: LogHistory, SnapshotHistory {
+    /// The outputs of a partition that are there; nil for none.
+    func outputRange(_ partition: PartitionID) throws(JournalError) -> ClosedRange<OutputPosition>?
+
+    /// Where a copy of a log that goes on may end: by partition, the newest entry of the copy.
+    ///
+    /// Everything that was acknowledged before the call is in it. Of the submissions to all partitions, all have the same. Waits until
+    /// they do.
+    ///
+    /// - Throws: `.unavailable` if that takes too long.
+    func cut() throws(JournalError) -> [LogPosition]
+}
+
+extension SourceLog {
     /// The newest outputs of a partition in their order: as many as there are, and at most so many.
-    func newestOutputs(_ partition: PartitionID, max: Int) throws(JournalError) -> [OutputEntry]
+    package func newestOutputs(_ partition: PartitionID, max count: Int) throws(JournalError) -> [OutputEntry] {
+        guard let range = try self.outputRange(partition) else { return [] }
+        var next = max(range.lowerBound, range.upperBound.before(by: UInt64(count)).next)
+        var outputs: [OutputEntry] = []
+        while next <= range.upperBound {
+            let more = try self.readOutputs(partition, from: next, outputsMax: count - outputs.count)
+            guard let last = more.last else { break }
+            outputs += more
+            next = last.position.next
+        }
+        return outputs
+    }
 }
 
 /// A new log that is made to go on where another one has ended: with its id, and behind its positions.

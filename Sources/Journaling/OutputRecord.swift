@@ -11,6 +11,10 @@ package struct OutputPosition: Hashable, Comparable, Sendable, CustomStringConve
     package static let first = OutputPosition(1)
     /// The position of the output after this one; that of the last possible one, which no log reaches, is itself.
     package var next: OutputPosition { OutputPosition(max(self.rawValue, self.rawValue &+ 1)) }
+    /// The place so many outputs before this one; 0 if there is none.
+    package func before(by count: UInt64) -> OutputPosition {
+        OutputPosition(self.rawValue - min(count, self.rawValue))
+    }
 }
 
 /// An owner's results for a partition's entries, or a chunk of them.

@@ -22,7 +22,7 @@ package struct StorageSizes: Hashable, Sendable {
     /// The bytes that the gateway's user may still write there, shared with every other program.
     package var free = 0
 
-    /// When a copy of the directory was last made, as far as that is known.
+    /// When a copy of the log was last made, as far as that is known.
     package var lastBackup: Instant?
 
     package init() {}

@@ -182,12 +182,20 @@ struct BadDayTests {
         }
         #expect(told.wait(for: 3).allSatisfy { $0.code == nil })
         #expect(placed.wait(for: 3).allSatisfy { $0.partition == PartitionID(1) })
+        // No copy of the log is made before the partition has them.
+        var impatient = harness.configuration
+        impatient.patienceMilliseconds = 1
+        let fault = #expect(throws: JournalError.self) { try JetStreamHistory(impatient).cut() }
+        #expect(fault?.code == .unavailable)
+        #expect(fault?.message.hasPrefix("partition 0 does not have its copies of all submissions yet") == true)
         #expect(harness.journal.commit(output(through: stored), expected: nil).code == nil)
         #expect(try harness.own.trimAll(through: [LogPosition(stored), .start]) > 0)
         let later = placed.wait(for: 3).suffix(3)
         #expect(later.allSatisfy { $0.partition == Self.partition })
         let read = try harness.journal.history.read(Self.partition, from: LogPosition(stored + 1), entriesMax: 10)
         #expect(read.flatMap(\.bytes) == records(texts.joined(separator: " ")).bytes)
+        let cut = try JetStreamHistory(harness.configuration).cut()
+        #expect(cut[0] == read.last?.position && cut[1] > .start)
     }
 
     @Test func `what is purged under a slow reader is an error, never a gap`() throws {

@@ -98,7 +98,7 @@ struct LogMoveTests {
     }
 
     /// The state of every partition: its newest entry, and its state's digest.
-    private static func states(_ log: any EndedLog) throws -> [String] {
+    private static func states(_ log: any SourceLog) throws -> [String] {
         try all.map { partition in
             let id = try #require(try log.snapshots(partition).first)
             let engine = try SnapshotStart(log).engine(id, among: partitions)
@@ -111,7 +111,7 @@ struct LogMoveTests {
     }
 
     /// The reloads among a log's outputs.
-    private static func reloads(_ log: any EndedLog) throws -> [ReloadEffect] {
+    private static func reloads(_ log: any SourceLog) throws -> [ReloadEffect] {
         try all.flatMap { try log.newestOutputs($0, max: 1000) }.flatMap { output in
             var reader = ByteReader(output.record.effects)
             let effects = try reader.readEach { (reader) throws(ByteError) in try Effect(from: &reader) }
@@ -121,7 +121,7 @@ struct LogMoveTests {
 
     /// Has a directory go on with the entries that a log has behind it, at the same times, and comes to the same states by the same
     /// decisions.
-    private static func expectSame(_ directory: String, goingOnAs log: any EndedLog) async throws {
+    private static func expectSame(_ directory: String, goingOnAs log: any SourceLog) async throws {
         let time = Shared(Instant.epoch)
         let tails = try all.map { try LogDirectory(path: directory).tail($0) }
         let journal = try open(directory) { time.value }
@@ -214,6 +214,35 @@ struct LogMoveTests {
         let fault = #expect(throws: LogMove.MoveError.self) { try LogMove(of: LogDirectory(path: data)).run(to: nil) }
         #expect(fault == .unsettled(partition))
         #expect(fault?.description.hasSuffix("run freshet settle for its data directory first") == true)
+    }
+
+    @Test func `a copy that is made while the log goes on is decided as the log is, and can be moved then`()
+        async throws
+    {
+        let brokers = try Brokers()
+        let (configuration, path) = (try Self.configuration(brokers), "\(brokers.folder)/copy")
+        let journal = try JetStreamJournal(configuration: configuration) { LogClock.wallTime() }
+        try Self.append(try Self.settings(), to: journal)
+        for number in 0..<Self.hosts { try Self.append(Self.registration(number), for: Self.host(number), to: journal) }
+        try Self.appendTraffic(1, to: journal, acknowledging: [])
+        try journal.waitUntilPlaced()
+        try await Self.settle(journal)
+        // What comes now is decided by none yet.
+        let open = try JetStreamJournal(configuration: configuration) { LogClock.wallTime() }
+        let log = try JetStreamHistory(configuration)
+        try Self.appendTraffic(200, to: open, acknowledging: Array(try Self.reloads(log).suffix(4)))
+        let directory = DirectorySuccessor(path: path)
+        try LogCopy(of: log, to: directory).run()
+        try directory.finish()
+        #expect(LogSurvey(of: path).faults == [])
+        let copy = try LogDirectory(path: path)
+        #expect(try copy.cut() == log.cut())
+        #expect(throws: LogMove.MoveError.self) { try LogMove(of: copy).run(to: nil) }
+        open.close()
+        try await Self.goOn(configuration, 400, [])
+        try await Self.expectSame(path, goingOnAs: JetStreamHistory(configuration))
+        #expect(LogSurvey(of: path).faults == [])
+        #expect(try LogMove(of: LogDirectory(path: path)).run(to: nil).map(\.hosts).reduce(0, +) == Self.hosts)
     }
 
     private static func configuration(_ brokers: Brokers) throws -> JetStreamJournal.Configuration {

@@ -96,6 +96,28 @@ struct ClusterMove {
         return report
     }
 
+    /// Copies the brokers' log into a data directory, while gateways go on: see ``LogCopy``.
+    func backUp(to data: String) async throws -> LogBackup.Summary {
+        let log = try JetStreamHistory(self.brokers)
+        let successor = DirectorySuccessor(path: data)
+        try successor.check(log.format)
+        // First: so senders were told of nothing that the copy does not have.
+        let receipts = MemoryArchive()
+        let partitions = log.format.partitions
+        await ReceiptStore.notes(log).copy(to: .archive(receipts), partitions: partitions, logger: Self.logger)
+        self.progress("finding where the log ends", false)
+        try LogCopy(of: log, to: successor).run { [progress = self.progress] partition, applied, end in
+            progress("partition \(partition) of \(partitions): entry \(applied) of \(end)", false)
+        }
+        _ = try successor.copyBesideLog(from: self.configuration.dataDirectory, hasCaches: false)
+        let archive = try SQLiteArchive(path: "\(successor.partialPath)/receipts.sqlite")
+        await ReceiptStore.archive(receipts).copy(to: .archive(archive), partitions: partitions, logger: Self.logger)
+        archive.close()
+        self.progress("checking the copy", true)
+        try successor.finish(check: CopyCheck.check)
+        return try LogBackup.Summary(of: data)
+    }
+
     /// Decides the undecided entries, so that a snapshot of each partition holds everything.
     private func settle() async throws {
         let clock = LogClock()
@@ -112,7 +134,7 @@ struct ClusterMove {
         }
     }
 
-    private func move(_ log: any EndedLog, to successor: (any LogSuccessor)?) throws -> [LogMove.Part] {
+    private func move(_ log: any SourceLog, to successor: (any LogSuccessor)?) throws -> [LogMove.Part] {
         let parts = try LogMove(of: log).run(to: successor) { partition, bytes in
             self.progress("partition \(partition) of \(log.format.partitions): \(bytes) bytes", false)
         }
@@ -145,6 +167,7 @@ struct ClusterMove {
     func discard() throws -> MoveReport { throw ChosenJournal.absence }
     func adopt(_ data: String, isDryRun: Bool) async throws -> MoveReport { throw ChosenJournal.absence }
     func leave(to data: String) async throws -> MoveReport { throw ChosenJournal.absence }
+    func backUp(to data: String) async throws -> LogBackup.Summary { throw ChosenJournal.absence }
 }
 #endif
 

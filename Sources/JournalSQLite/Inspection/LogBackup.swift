@@ -13,6 +13,20 @@ package struct LogBackup {
     package struct Summary: Hashable, Sendable {
         package var files = 0
         package var bytes = 0
+
+        package init() {}
+
+        /// Counts the databases and snapshots of a data directory.
+        package init(of directory: String) throws(JournalError) {
+            for folder in [directory, DataDirectory.snapshotPath(in: directory)] where LogDirectory.isDirectory(folder)
+            {
+                for name in try LogDirectory.fileNames(in: folder)
+                where name.hasSuffix(".sqlite") || name.hasSuffix(".snapshot") {
+                    self.files += 1
+                    self.bytes += LogDirectory.size(of: "\(folder)/\(name)")
+                }
+            }
+        }
     }
 
     private let source: String
@@ -73,18 +87,22 @@ package struct LogBackup {
         return summary
     }
 
-    /// Copies the files beside the log to a folder that exists. Decisions are among them: without the log, they cannot be made again.
-    func copyBesideLog(to folder: String) throws(JournalError) -> Summary {
+    /// Copies the files beside the log to a folder that exists.
+    ///
+    /// - Parameter hasCaches: Whether decisions are among them: without the log, they cannot be made again.
+    func copyBesideLog(to folder: String, hasCaches: Bool = true) throws(JournalError) -> Summary {
         var summary = Summary()
-        for name in LogDirectory.archives + LogDirectory.caches
+        for name in LogDirectory.archives + (hasCaches ? LogDirectory.caches : [])
         where LogDirectory.size(of: "\(self.source)/\(name)") > 0 {
             try self.copyDatabase(name, to: folder, &summary)
         }
         return summary
     }
 
-    /// Notes in a data directory that a copy of it was made just now: its gateway tells operators when that was.
+    /// Notes in a data directory that a copy of its log was made just now: its gateway tells operators when that was. Nothing happens if
+    /// there is no such directory.
     package static func noteBackup(of directory: String) throws(JournalError) {
+        guard LogDirectory.isDirectory(directory) else { return }
         let file = try PosixFile(path: "\(directory)/\(LogDirectory.lastBackup)", flags: O_RDWR | O_CREAT)
         // Written anew, so that the file has the time of this copy.
         try file.replaceContent(Array("copied\n".utf8))

@@ -1,6 +1,6 @@
 import Glibc
 package import Journaling
-import WidgetModel
+package import WidgetModel
 
 extension LogDirectory {
     /// The process that has a data directory or had it last; nil if none is known.
@@ -32,7 +32,7 @@ extension LogDirectory {
                 sizes.largestSnapshot = max(sizes.largestSnapshot, bytes)
             }
         }
-        sizes.lastBackup = Self.modified("\(path)/\(Self.lastBackup)")
+        sizes.lastBackup = Self.lastBackup(of: path)
         var system = statvfs()
         // Sound: the path is only read during the call, and the status is a local.
         guard unsafe statvfs(path, &system) == 0 else { throw systemFailure("cannot read the file system of \(path)") }
@@ -44,11 +44,11 @@ extension LogDirectory {
     /// The file whose time is that of the last copy.
     static let lastBackup = "last-backup"
 
-    /// When a file was last written; nil if there is none.
-    private static func modified(_ path: String) -> Instant? {
+    /// When the log of a data directory was last copied; nil if that is not known.
+    package static func lastBackup(of path: String) -> Instant? {
         var status = stat()
         // Sound: the path is only read during the call, and the status is a local.
-        guard unsafe stat(path, &status) == 0 else { return nil }
+        guard unsafe stat("\(path)/\(Self.lastBackup)", &status) == 0 else { return nil }
         return Instant(seconds: Int64(status.st_mtim.tv_sec))
     }
 

@@ -40,7 +40,7 @@ package struct LogMove {
         package var description: String {
             switch self {
             case .unsettled(let partition):
-                "partition \(partition) has entries that its newest snapshot does not hold, since its gateway was killed; "
+                "partition \(partition) has entries that its newest snapshot does not hold: its gateway was killed, or it is a backup; "
                     + "run freshet settle for its data directory first"
             case .otherRules(let standing):
                 "other decision rules: \(standing); run freshet upgrade for its data directory first"
@@ -55,10 +55,10 @@ package struct LogMove {
     /// Fewer go over where they are large.
     static let outputBytesMax = 4_194_304
 
-    private let log: any EndedLog
+    private let log: any SourceLog
 
     /// - Parameter log: Has to be the caller's alone.
-    package init(of log: any EndedLog) { self.log = log }
+    package init(of log: any SourceLog) { self.log = log }
 
     /// Moves it, but for ``LogSuccessor/finish()``; or reads and proves all that would be moved.
     ///

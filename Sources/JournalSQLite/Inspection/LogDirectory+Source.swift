@@ -1,0 +1,17 @@
+package import Journaling
+package import WidgetModel
+
+extension LogDirectory: SourceLog {
+    package func outputRange(_ partition: PartitionID) throws(JournalError) -> ClosedRange<OutputPosition>? {
+        guard let newest = try self.newestOutput(partition)?.position else { return nil }
+        let before = self.files.first?.starts[Int(partition.rawValue)].newestOutput
+        return (before?.next ?? .first)...newest
+    }
+
+    /// All partitions as they were when the directory was opened.
+    package func cut() throws(JournalError) -> [LogPosition] {
+        var ends: [LogPosition] = []
+        for number in 0..<self.format.partitions { ends.append(try self.tail(PartitionID(UInt16(number)))) }
+        return ends
+    }
+}
