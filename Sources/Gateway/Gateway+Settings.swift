@@ -79,7 +79,7 @@ extension Gateway {
         var credentials = (generations: [] as [UInt64], digest: 0 as UInt64)
         while true {
             await self.reloading.followLog()
-            // Each reading of a file or of the configuration ends with another generation.
+            // Each reading of files that is not refused ends with another generation.
             let generations = [senders.keys.generation, senders.certificates.generation]
             if credentials.generations != generations {
                 credentials = (generations, senders.digest(self.settings.inForce))

@@ -2,6 +2,7 @@ import Engine
 import HTTPTransport
 import Logging
 import OperatorAPI
+import Ownership
 import Partitions
 import Serving
 import Settings
@@ -34,6 +35,8 @@ extension Gateway {
                 let forgotten = try await snapshotter.forgetHistory()
                 try await parts.filer?.removeAll()
                 return forgotten
+            } catch let absence as OwnerError {
+                throw absence
             } catch {
                 logger.error("history could not be forgotten", metadata: ["error": "\(error)"])
                 throw Problem(.unavailable, "\(error)")

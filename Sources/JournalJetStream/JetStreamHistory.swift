@@ -164,9 +164,18 @@ extension OpenLog {
         }
         while case .message(let message) = following.next(waitMilliseconds: 2000) {
             guard try self.copy(message, in: stream).fan ?? 0 > fan else { continue }
+            try self.checkIsThere(stream, from: end + 1)
             return LogPosition(min(newest, message.sequence - 1))
         }
+        try self.checkIsThere(stream, from: end + 1)
         throw JournalError(.unavailable, "read of \(stream): the brokers do not answer")
+    }
+
+    /// - Throws: `.corrupt` if messages from one on were trimmed meanwhile: a copy of a later submission may have been among them.
+    private func checkIsThere(_ stream: String, from sequence: UInt64) throws(JournalError) {
+        let first = try self.ends(of: stream).first
+        guard first > sequence else { return }
+        throw JournalError(.corrupt, "read of \(stream): message \(sequence) is gone, it begins with \(first)")
     }
 }
 #endif

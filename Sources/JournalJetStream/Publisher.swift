@@ -97,19 +97,27 @@ final class Publisher: Sendable {
     }
 
     private func look(at subject: String) -> MessageWriter.Step {
+        let found: Result<(newest: UInt64?, ends: StreamEnds), JournalError>
         do throws(JournalError) {
             let newest = try self.core.broker.newest(in: self.stream, of: subject)
             guard let ends = try self.core.broker.ends(of: self.stream) else {
                 throw JournalError(.corrupt, "the stream is gone; restore it")
             }
-            return self.state.withLock { state in
-                let losses = state.writer.losses
-                defer { if state.writer.losses > losses { self.core.noteLoss() } }
-                return state.writer.found(newest: newest?.sequence, ends: ends)
-            }
+            found = .success((newest?.sequence, ends))
         } catch {
-            return self.state.withLock { $0.writer.failed(error) }
+            found = .failure(error)
         }
+        let (step, isLoss) = self.state.withLock { state in
+            let losses = state.writer.losses
+            let step =
+                switch found {
+                case .success(let found): state.writer.found(newest: found.newest, ends: found.ends)
+                case .failure(let error): state.writer.failed(error)
+                }
+            return (step, state.writer.losses > losses)
+        }
+        if isLoss { self.core.noteLoss() }
+        return step
     }
 }
 #endif

@@ -52,18 +52,23 @@ package final class DirectorySuccessor: LogSuccessor {
         self.begun = Begun(directory: directory, file: file, snapshots: snapshots)
     }
 
+    private func open() throws(JournalError) -> Begun {
+        guard let begun = self.begun else { throw JournalError(.invalid, "\(self.path) was not begun") }
+        return begun
+    }
+
     package func write(_ id: SnapshotID, _ next: () throws -> [UInt8]?) throws {
-        try self.begun?.snapshots.write(id, next)
+        try self.open().snapshots.write(id, next)
     }
 
     /// Writes a snapshot whose frames are put one after the other.
     func write(_ id: SnapshotID, frames: (_ put: ([UInt8]) throws -> Void) throws -> Void) throws {
-        try self.begun?.snapshots.write(id, frames: frames)
+        try self.open().snapshots.write(id, frames: frames)
     }
 
     /// Writes entries and outputs behind those that are there.
     func append(_ entries: [LogEntry], _ outputs: [OutputEntry], to partition: PartitionID) throws(JournalError) {
-        guard let file = self.begun?.file else { return }
+        let file = try self.open().file
         do throws(LogFile.WriteError) {
             try file.write(
                 entries.map { EntryAssembler.Assembled(partition: partition, entry: $0) },
@@ -94,11 +99,10 @@ package final class DirectorySuccessor: LogSuccessor {
 
     /// - Parameter check: Looks at the directory while it is still partial.
     package func finish(check: (_ directory: String) throws(JournalError) -> Void) throws(JournalError) {
-        guard let directory = self.begun?.directory else {
-            throw JournalError(.invalid, "\(self.path) was not begun")
-        }
+        let begun = try self.open()
+        let directory = begun.directory
         do throws(SQLiteError) {
-            try self.begun?.file.database.checkpointAndTruncate()
+            try begun.file.database.checkpointAndTruncate()
         } catch {
             throw error.journalError("cannot finish the log")
         }

@@ -25,6 +25,7 @@ package struct LogCopy {
 
     /// Event streams resume among these: as many as a gateway reads of each partition when it starts.
     private static let outputsMin: UInt64 = 256
+    /// How often a copy is begun while the log is trimmed.
     private static let attemptsMax = 3
     private static let rowsPerRead = 256
 
@@ -41,15 +42,24 @@ package struct LogCopy {
     /// Copies.
     ///
     /// - Parameter progress: Told now and then how far a partition is, and how far it goes.
-    /// - Throws: ``JournalError``: `.unavailable` if the log cannot be copied at the moment, `.corrupt` if a part of it is gone.
+    /// - Throws: ``JournalError``: `.unavailable` if the log cannot be copied at the moment, as when it is trimmed again and again.
     package func run(progress: (PartitionID, LogPosition, LogPosition) -> Void = { _, _, _ in }) throws {
         var damaged: Set<SnapshotID> = []
         var attempt = 1
         while true {
+            let known = damaged.count
             do {
                 return try self.copy(without: &damaged, progress)
-            } catch let error as JournalError where error.code == .corrupt && attempt < Self.attemptsMax {
-                // It was trimmed, or the next older state is to be used.
+            } catch let error as JournalError where error.code == .corrupt {
+                // The next older state is to be used.
+                if damaged.count > known { continue }
+                guard attempt < Self.attemptsMax else {
+                    throw JournalError(
+                        .unavailable,
+                        "the log was trimmed during the copy, or is damaged (\(error.message)); run this again, and if it fails "
+                            + "again restore an earlier backup"
+                    )
+                }
                 attempt += 1
             }
         }

@@ -98,7 +98,10 @@ package struct MessageWriter: Sendable {
 
     /// It could not be found out how the stream ends.
     package mutating func failed(_ error: JournalError) -> Step {
-        if error.code == .corrupt { return self.fail(.corrupt, error.message) }
+        if error.code == .corrupt {
+            self.losses += 1
+            return self.fail(.corrupt, error.message)
+        }
         self.attempt?.why = error.message
         return .pause
     }

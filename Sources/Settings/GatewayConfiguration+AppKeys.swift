@@ -217,12 +217,12 @@ private struct ParameterDraft: Sendable {
         visitor.scalars("cases", &self.cases, .label)
     }
 
-    struct KeyError: Error {
+    struct SettingKeyError: Error {
         let key: String
         let sentence: String
     }
 
-    var schema: Result<ParameterSchema, KeyError> {
+    var schema: Result<ParameterSchema, SettingKeyError> {
         let bare = ParameterSchema(
             self.name,
             self.type,
@@ -249,7 +249,7 @@ private struct ParameterDraft: Sendable {
                 )
             )
         } catch {
-            return .failure(KeyError(key: "default", sentence: error.sentence))
+            return .failure(SettingKeyError(key: "default", sentence: error.sentence))
         }
     }
 

@@ -98,20 +98,20 @@ import WidgetModel
         #expect(try troubles([("a", "x"), (nil, nil)], inForce: nil) == [])
         #expect(
             try troubles([("b", "y"), ("a", "x"), ("a", "x")], inForce: "b") == [
-                "gateway-2, gateway-3 have other settings than gateway-1; give all one file, then reload one",
+                "gateway-2, gateway-3 have other settings than gateway-1; give all one file, then reload each",
                 "gateway-1 has other credentials than gateway-2, gateway-3; give all the same files, then reload each",
             ]
         )
         #expect(
             try troubles([("a", "x"), ("a", "x")], inForce: "b", overdue: #", "snapshotOverdueSeconds": 2000"#) == [
                 "partition 7: no snapshot for 2,000 s; look at its owner's log",
-                "gateway-1, gateway-2 have other settings than those in force; give all one file, then reload one",
+                "gateway-1, gateway-2 have other settings than those in force; give all one file, then reload each",
             ]
         )
         #expect(
             try troubles([("a", "x"), ("b", "x"), ("c", "x")], inForce: nil) == [
-                "gateway-2 has other settings than gateway-1; give all one file, then reload one",
-                "gateway-3 has other settings than gateway-1; give all one file, then reload one",
+                "gateway-2 has other settings than gateway-1; give all one file, then reload each",
+                "gateway-3 has other settings than gateway-1; give all one file, then reload each",
             ]
         )
     }

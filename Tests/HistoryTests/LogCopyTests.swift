@@ -162,7 +162,7 @@ import WidgetModel
         let fault = #expect(throws: JournalError.self) {
             try Self.copy(Source(log, [first, second], faults: 1000), to: target)
         }
-        #expect(fault == JournalError(.corrupt, "the log begins later"))
+        #expect(fault?.code == .unavailable && fault?.message.contains("(the log begins later)") == true)
         try Self.copy(Source(log, [first, second], faults: 2), to: target)
         try Self.expect(target, traffic, at: second)
         #expect(try Self.all.map { try LogDirectory(path: target).snapshots($0) } == newer.map { [$0] })

@@ -2,6 +2,7 @@
 import BrokerSupport
 import Dispatch
 import JournalContract
+import JournalStreams
 import Journaling
 import Synchronization
 import Testing
@@ -10,7 +11,7 @@ import WidgetModel
 @testable import JournalJetStream
 
 /// Where a copy of a log on brokers may end.
-@Suite(.enabled(if: Brokers.isThere, "make setup installs nats-server"))
+@Suite(.enabled(if: Brokers.isThere, "make setup installs nats-server"), .timeLimit(.minutes(60)))
 struct CutTests {
     /// Shared with the thread that writes.
     private final class Writing: Sendable {
@@ -92,6 +93,13 @@ struct CutTests {
         #expect(try (last(0, 1), last(1, 1)) == (LogPosition(1), LogPosition(2)))
         #expect(try (last(0, 2), last(1, 2)) == (LogPosition(2), LogPosition(4)))
         #expect(try last(1, 1, notBefore: 2) == LogPosition(2))
+
+        // Trimmed meanwhile: the copy of the first one that came during the call may be gone, whether or not a later one is there.
+        for first in [UInt64(4), 5] {
+            try core.broker.purge(core.names.input(PartitionID(1)), before: first)
+            let error = #expect(throws: JournalError.self) { try last(1, 0) }
+            #expect(error?.code == .corrupt && error?.message.contains("message 1 is gone") == true)
+        }
     }
 }
 #endif

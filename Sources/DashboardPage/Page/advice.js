@@ -198,7 +198,7 @@ export function clusterTroubles(cluster) {
     found.push({ level: "warn", text: `Partition ${one.partition} has had no snapshot for ${duration(one.snapshotOverdueSeconds * 1000)}.`, act: "Read why in the log of its owner. Until there is one, the log grows, and a takeover without a standby replays it." });
   }
   for (const { text, rest } of apart(cluster.nodes, "settingsDigest", cluster.settingsDigest)) {
-    found.push({ level: "warn", text: `${text} other settings than ${rest || "those in force"}.`, act: "Give all gateways one configuration file, then run freshet reload on one of them." });
+    found.push({ level: "warn", text: `${text} other settings than ${rest || "those in force"}.`, act: "Give all gateways one configuration file, then run freshet reload on each." });
   }
   for (const { text, rest } of apart(cluster.nodes, "credentialsDigest")) {
     found.push({ level: "warn", text: `${text} other credentials than ${rest}.`, act: "Give all gateways the same keys, operators and certificates, then run freshet reload on each of them." });
@@ -236,7 +236,7 @@ export function advice({ stats, senders, budget, providers, places, cluster, sam
     add("warn", "The newest configuration was refused; the previous one stays in force.", "Run freshet config diff to see its faults.", view.system);
   }
   if (stats.configuration?.isInForce === false) {
-    add("warn", "Partitions decide by other settings than this gateway's.", "Give all gateways the same configuration file, then run freshet reload on one of them.", view.system);
+    add("warn", "Partitions decide by other settings than this gateway's.", "Give all gateways the same configuration file, then run freshet reload on each.", view.system);
   }
   const disk = stats.storage;
   const backupAge = disk?.lastBackup ? Date.parse(stats.asOf) - Date.parse(disk.lastBackup) : 0;

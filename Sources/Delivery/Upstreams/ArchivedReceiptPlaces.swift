@@ -19,41 +19,49 @@ struct ArchivedReceiptPlaces: ReceiptPlaces {
     }
 
     func read(homeIn partition: PartitionID) async -> [BundleID: [CompletionPlace?]] {
-        self.number.set(0)
         do {
-            return try await NIOThreadPool.singleton.runIfActive {
-                var places: [BundleID: [CompletionPlace?]] = [:]
-                var fault: ByteError?
-                try self.archive.readAll { record in
-                    self.number.set(record.number)
-                    do throws(ByteError) {
-                        places = try ReceiptPlacesOfApp.places(record.bytes)
-                    } catch {
-                        fault = error
-                    }
-                }
-                if let fault { throw fault }
-                return places
-            }
+            return try await self.readOnce(homeIn: partition)
         } catch {
             self.logger.warning("\(ReceiptWords.lost)", metadata: ["error": "\(error)"])
             return [:]
         }
     }
 
+    func readOnce(homeIn partition: PartitionID) async throws -> [BundleID: [CompletionPlace?]] {
+        self.number.set(0)
+        return try await NIOThreadPool.singleton.runIfActive {
+            var places: [BundleID: [CompletionPlace?]] = [:]
+            var damage: ByteError?
+            try self.archive.readAll { record in
+                self.number.set(record.number)
+                do throws(ByteError) {
+                    places = try ReceiptPlacesOfApp.places(record.bytes)
+                } catch {
+                    damage = error
+                }
+            }
+            if let damage { throw damage }
+            return places
+        }
+    }
+
     func write(_ places: [BundleID: [CompletionPlace?]]) async {
+        do {
+            try await self.writeOnce(places)
+        } catch {
+            self.logger.warning("\(ReceiptWords.notWritten)", metadata: ["error": "\(error)"])
+        }
+    }
+
+    func writeOnce(_ places: [BundleID: [CompletionPlace?]]) async throws {
         if self.number.value == nil { _ = await self.read(homeIn: PartitionID(0)) }
         let before = self.number.value ?? 0
         self.number.set(before + 1)
-        do {
-            try await NIOThreadPool.singleton.runIfActive {
-                try self.archive.write(
-                    [ArchivedRecord(number: before + 1, bytes: ReceiptPlacesOfApp.bytes(places))],
-                    removing: before == 0 ? [] : [before]
-                )
-            }
-        } catch {
-            self.logger.warning("\(ReceiptWords.notWritten)", metadata: ["error": "\(error)"])
+        try await NIOThreadPool.singleton.runIfActive {
+            try self.archive.write(
+                [ArchivedRecord(number: before + 1, bytes: ReceiptPlacesOfApp.bytes(places))],
+                removing: before == 0 ? [] : [before]
+            )
         }
     }
 }

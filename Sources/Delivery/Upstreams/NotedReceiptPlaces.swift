@@ -18,10 +18,7 @@ struct NotedReceiptPlaces: ReceiptPlaces {
     func read(homeIn partition: PartitionID) async -> [BundleID: [CompletionPlace?]] {
         while !Task.isCancelled {
             do {
-                let bytes = try await NIOThreadPool.singleton.runIfActive {
-                    try self.notes.readNote(.receipts, of: partition)
-                }
-                return try bytes.map { (bytes) throws(ByteError) in try ReceiptPlacesOfApp.places(bytes) } ?? [:]
+                return try await self.readOnce(homeIn: partition)
             } catch let error as JournalError where error.code == .unavailable {
                 try? await Task.sleep(for: Self.pause)
             } catch {
@@ -32,17 +29,37 @@ struct NotedReceiptPlaces: ReceiptPlaces {
         return [:]
     }
 
+    func readOnce(homeIn partition: PartitionID) async throws -> [BundleID: [CompletionPlace?]] {
+        let bytes = try await NIOThreadPool.singleton.runIfActive {
+            try self.notes.readNote(.receipts, of: partition)
+        }
+        return try bytes.map { (bytes) throws(ByteError) in try ReceiptPlacesOfApp.places(bytes) } ?? [:]
+    }
+
     func write(_ places: [BundleID: [CompletionPlace?]]) async {
-        let byHome = Dictionary(grouping: places) { PartitionID(homeOf: $0.key, among: self.partitions) }
-        for (partition, places) in byHome.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-            let bytes = ReceiptPlacesOfApp.bytes(Dictionary(uniqueKeysWithValues: places.map { ($0.key, $0.value) }))
+        for (partition, bytes) in self.notes(of: places) {
             do {
-                try await NIOThreadPool.singleton.runIfActive {
-                    try self.notes.writeNote(.receipts, bytes, of: partition)
-                }
+                try await self.write(bytes, of: partition)
             } catch {
                 self.logger.warning("\(ReceiptWords.notWritten)", metadata: ["error": "\(error)"])
             }
+        }
+    }
+
+    func writeOnce(_ places: [BundleID: [CompletionPlace?]]) async throws {
+        for (partition, bytes) in self.notes(of: places) { try await self.write(bytes, of: partition) }
+    }
+
+    private func notes(of places: [BundleID: [CompletionPlace?]]) -> [(home: PartitionID, bytes: [UInt8])] {
+        let byHome = Dictionary(grouping: places) { PartitionID(homeOf: $0.key, among: self.partitions) }
+        return byHome.sorted { $0.key.rawValue < $1.key.rawValue }.map { home, places in
+            (home, ReceiptPlacesOfApp.bytes(Dictionary(uniqueKeysWithValues: places.map { ($0.key, $0.value) })))
+        }
+    }
+
+    private func write(_ bytes: [UInt8], of partition: PartitionID) async throws {
+        try await NIOThreadPool.singleton.runIfActive {
+            try self.notes.writeNote(.receipts, bytes, of: partition)
         }
     }
 }

@@ -10,6 +10,10 @@ protocol ReceiptPlaces: Sendable {
     func read(homeIn partition: PartitionID) async -> [BundleID: [CompletionPlace?]]
     /// Not to be called twice at once.
     func write(_ places: [BundleID: [CompletionPlace?]]) async
+    /// As ``read(homeIn:)``, in one attempt, which may fail.
+    func readOnce(homeIn partition: PartitionID) async throws -> [BundleID: [CompletionPlace?]]
+    /// As ``write(_:)``, and tells if it fails.
+    func writeOnce(_ places: [BundleID: [CompletionPlace?]]) async throws
 }
 
 /// Where it is kept how far senders were told. Both block.

@@ -53,7 +53,7 @@ struct ClusterMove {
         report.besideBytes = try beside.copy(from: data, log: id, place: self.place.words).bytes
         let archive = try SQLiteArchive(path: "\(beside.partialPath)/receipts.sqlite")
         if let notes = successor.notes {
-            await ReceiptStore.archive(archive)
+            try await ReceiptStore.archive(archive)
                 .copy(to: .notes(notes), partitions: log.format.partitions, logger: Self.logger)
         }
         archive.close()
@@ -85,7 +85,7 @@ struct ClusterMove {
         var report = MoveReport(parts: try self.move(log, to: successor))
         report.besideBytes = try successor.copyBesideLog(from: self.configuration.dataDirectory).bytes
         let archive = try SQLiteArchive(path: "\(successor.partialPath)/receipts.sqlite")
-        await ReceiptStore.notes(log)
+        try await ReceiptStore.notes(log)
             .copy(to: .archive(archive), partitions: format.partitions, logger: Self.logger)
         archive.close()
         try successor.finish()
@@ -104,14 +104,18 @@ struct ClusterMove {
         // First: so senders were told of nothing that the copy does not have.
         let receipts = MemoryArchive()
         let partitions = log.format.partitions
-        await ReceiptStore.notes(log).copy(to: .archive(receipts), partitions: partitions, logger: Self.logger)
+        try await ReceiptStore.notes(log).copy(to: .archive(receipts), partitions: partitions, logger: Self.logger)
         self.progress("finding where the log ends", false)
         try LogCopy(of: log, to: successor).run { [progress = self.progress] partition, applied, end in
             progress("partition \(partition) of \(partitions): entry \(applied) of \(end)", false)
         }
         _ = try successor.copyBesideLog(from: self.configuration.dataDirectory, hasCaches: false)
         let archive = try SQLiteArchive(path: "\(successor.partialPath)/receipts.sqlite")
-        await ReceiptStore.archive(receipts).copy(to: .archive(archive), partitions: partitions, logger: Self.logger)
+        try await ReceiptStore.archive(receipts).copy(
+            to: .archive(archive),
+            partitions: partitions,
+            logger: Self.logger
+        )
         archive.close()
         self.progress("checking the copy", true)
         try successor.finish(check: CopyCheck.check)

@@ -208,7 +208,7 @@ struct ClusterReading {
         let inForce = self.json.at("settingsDigest")?.text
         let settings = self.nodes(apartBy: "settingsDigest", inForce).map { names, rest in
             let others = rest.isEmpty ? "those in force" : rest
-            return "\(names) other settings than \(others); give all one file, then reload one"
+            return "\(names) other settings than \(others); give all one file, then reload each"
         }
         let credentials = self.nodes(apartBy: "credentialsDigest", nil).map { names, rest in
             "\(names) other credentials than \(rest); give all the same files, then reload each"

@@ -33,7 +33,7 @@ package struct OperatedStore: Sendable {
     package var snapshots: @Sendable () -> Snapshotter.Counters? = { nil }
     /// The nodes that share the log; nil where it is this gateway's alone.
     package var cluster: (any Cluster)?
-    /// Forgets the log's history, see ``Snapshotter/forgetHistory()``; nil where there are no snapshots to go on with.
+    /// Forgets the log's history, see ``CommandLog/forgetHistory(here:)``; nil where there are no snapshots to go on with.
     package var forgetHistory: (@Sendable () async throws(Problem) -> Int)?
 
     package init(log: CommandLog, clock: LogClock) {

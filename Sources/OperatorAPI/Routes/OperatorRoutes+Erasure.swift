@@ -53,7 +53,8 @@ extension OperatorRoutes {
         do {
             return try await forgetHistory()
         } catch {
-            let sentence = "the hosts are removed, but their history is not: \(error.detail); send the request again"
+            let sentence =
+                "the hosts are removed, but their history may still be there; send the request again: \(error.detail)"
             throw Problem(error.code, sentence, retryAfter: error.retryAfter)
         }
     }

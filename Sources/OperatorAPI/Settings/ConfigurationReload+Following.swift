@@ -56,7 +56,7 @@ extension ConfigurationReload {
             self.logger.notice("partitions decide by this gateway's settings again")
         } else {
             self.logger.warning(
-                "partitions decide by other settings than this gateway's: give all gateways the same file, then reload one"
+                "partitions decide by other settings than this gateway's: give all gateways the same file, then reload each"
             )
         }
     }

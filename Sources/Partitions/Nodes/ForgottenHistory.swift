@@ -1,9 +1,10 @@
 package import WidgetModel
 
-/// What a node has forgotten at a wish: the history of the partitions that it had.
+/// The answer of a node that has forgotten its history.
 package struct ForgottenHistory: FieldCoded, Hashable, Sendable {
     package static let coding = Fields(Self.init, \.partitions, \.files)
 
+    /// Those that it had.
     package let partitions: [PartitionID]
     /// How many files of the log were removed; of a log on brokers how many partitions' entries.
     package let files: Int

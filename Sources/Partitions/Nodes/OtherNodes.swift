@@ -13,7 +13,7 @@ package struct OtherNodes: Sendable {
         package var question = Interval.seconds(3)
         /// For the answer to a record that is in the log, and for a search. Default 10 s.
         package var answer = Interval.seconds(10)
-        /// For a node's history to be forgotten. Default 2 min: it writes two snapshots of each of its partitions.
+        /// For the answer of a node that forgets its history. Default 2 min: it writes two snapshots of each of its partitions.
         package var forgetting = Interval.minutes(2)
 
         package init() {}
@@ -80,7 +80,8 @@ package struct OtherNodes: Sendable {
         }
 
         private func attempt(_ left: Interval) -> Interval {
-            self.question.isAskedOnce ? left : min(left, OtherNodes.attempt)
+            if case .forgetHistory = self.question { return self.nodes.limits.forgetting }
+            return self.question.isAskedOnce ? left : min(left, OtherNodes.attempt)
         }
 
         private static func read(_ answer: NodeAnswer) throws(Problem) -> [UInt8] {
@@ -160,10 +161,10 @@ package struct OtherNodes: Sendable {
 }
 
 extension OwnerQuestion {
-    /// How long its answer is waited for: for more than the owner's turn, unless it is a simple one.
+    /// How long its owner is looked for. More than the owner's turn is waited for, unless it is a simple one.
     fileprivate func limit(of limits: OtherNodes.Limits) -> Interval {
         switch self {
-        case .forgetHistory: limits.forgetting
+        case .forgetHistory: limits.question
         case .answers: limits.answer
         default: self.isAskedOnce ? limits.answer : limits.question
         }

@@ -38,6 +38,7 @@ extension Snapshotter {
     /// - Throws: ``ForgettingError`` or ``JournalError``; the log and the states are good then, and some may be gone.
     package func forgetHistory() async throws -> ForgottenHistory {
         let owners = self.owners.filter { !$0.isAway }
+        guard !owners.isEmpty else { return ForgottenHistory(partitions: [], files: 0) }
         try await self.beginFile(owners)
         var oldest = Array(repeating: LogPosition.start, count: self.owners.count)
         for round in 0..<SnapshotRetention.newestKept {

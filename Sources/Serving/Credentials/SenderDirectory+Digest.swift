@@ -4,10 +4,11 @@ import TLS
 import WidgetModel
 
 extension SenderDirectory {
-    /// A digest of the credentials that the gateway knows callers by, to compare those of two gateways with the same program.
+    /// A digest of the credentials by which the gateway's configuration and files let callers be known, to compare those of two gateways
+    /// with the same program.
     ///
     /// It is of what everyone may know: names, ids, rights and public keys. Secrets would be open to guessing, so an operator's token
-    /// counts by its name, and those of webhooks and timeline providers do not count.
+    /// counts by its name and scope, an upstream's key by its id, and secrets of webhooks and timeline providers do not count.
     ///
     /// - Parameter configuration: That in force.
     package func digest(_ configuration: GatewayConfiguration) -> UInt64 {
@@ -21,8 +22,9 @@ extension SenderDirectory {
             }
         }
         let operators = configuration.operators
-        for (index, text) in operators.tokens.enumerated() {
-            guard let caller = OperatorToken(text.value, number: index + 1)?.caller else { continue }
+        for text in operators.tokens {
+            // A token without a name would be named by its place in the file.
+            guard let caller = OperatorToken(text.value, number: 0)?.caller else { continue }
             lines.append(Self.line(["operator", caller.name, caller.scope.rawValue]))
         }
         lines += operators.certificates.map { Self.line(["operator", Self.text($0.name), $0.scope.rawValue]) }
