@@ -94,12 +94,10 @@ struct CutTests {
         #expect(try (last(0, 2), last(1, 2)) == (LogPosition(2), LogPosition(4)))
         #expect(try last(1, 1, notBefore: 2) == LogPosition(2))
 
-        // Trimmed meanwhile: the copy of the first one that came during the call may be gone, whether or not a later one is there.
-        for first in [UInt64(4), 5] {
-            try core.broker.purge(core.names.input(PartitionID(1)), before: first)
-            let error = #expect(throws: JournalError.self) { try last(1, 0) }
-            #expect(error?.code == .corrupt && error?.message.contains("message 1 is gone") == true)
-        }
+        // Trimmed meanwhile: the copy of the first one that came during the call may be gone, though a later one is there.
+        try core.broker.purge(core.names.input(PartitionID(1)), before: 3)
+        let error = #expect(throws: JournalError.self) { try last(1, 0) }
+        #expect(error?.code == .corrupt && error?.message.contains("message 1 is gone") == true)
     }
 }
 #endif
