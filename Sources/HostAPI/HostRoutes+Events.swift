@@ -61,13 +61,7 @@ extension HostRoutes {
                 throw Problem(.unknownHost, "no host with this push token is registered")
             }
             backlog = try await self.backlog(scope)
-            guard backlog.allSatisfy({ self.log.isCurrent($0.partition) }) else {
-                throw Problem(
-                    .partitionAway,
-                    "this gateway has not heard the brokers for a while, and others may have its partitions by now; connect to another one",
-                    retryAfter: Problem.awaySeconds
-                )
-            }
+            guard backlog.allSatisfy({ self.log.isCurrent($0.partition) }) else { throw Problem.cutOff }
             let through = backlog.map { (partition: $0.partition, position: $0.page.through) }
             guard let known = OfferedReloads(through, notBefore: subscription.asOf) else {
                 throw Problem(

@@ -190,6 +190,13 @@ extension Problem {
         self.init(.partitionAway, "\(absence); send it again later", retryAfter: Self.awaySeconds)
     }
 
+    /// This node's partitions may have other owners by now.
+    package static let cutOff = Problem(
+        .partitionAway,
+        "this gateway has not heard the brokers for a while, and others may have its partitions by now; use another one",
+        retryAfter: Self.awaySeconds
+    )
+
     /// The text for a client. The store's own text may name files, and is not for untrusted peers.
     init(of error: any Error) {
         if let problem = error as? Problem {

@@ -20,12 +20,13 @@ extension CommandLog {
     ) async -> [Result<TokenLookup, Problem>] {
         let before = directory.isWhole ? [] : self.partitionIDs.filter { !self.isPresent($0) }
         var found = Found(tokens) { directory.lookup($0) }
-        guard !before.isEmpty || !directory.isWhole, !found.missing.isEmpty else {
+        // Another node may have taken over a partition that is still taken for this one's, and have registered a token there.
+        var silence = self.partitionIDs.allSatisfy(self.isCurrent) ? nil : Problem.cutOff
+        guard !before.isEmpty || !directory.isWhole || silence != nil, !found.missing.isEmpty else {
             return found.lookups.map { .success($0) }
         }
         // One may have come meanwhile, or have left.
         let away = self.partitionIDs.filter { before.contains($0) || !self.isPresent($0) }
-        var silence: Problem?
         for (partition, result) in await self.results(of: away, TokensQuestion(found.missing)) {
             switch result {
             case .success(let changes): for change in changes { found.take(change, of: partition) }

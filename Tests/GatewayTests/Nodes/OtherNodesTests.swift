@@ -185,6 +185,11 @@ import WidgetModel
         let asked = scene.nodes.asked
         _ = await lookups(scene.first)
         #expect(scene.nodes.asked == asked + 1, "one question for all of them")
+        // A node that is cut off may have lost a partition, and another one may have registered there what is unknown here.
+        scene.nodes.cutOff(scene.first.node)
+        let uncertain = await lookups(scene.first)
+        #expect(uncertain == [bound(here, Self.own), bound(there, Self.other), .failure(.cutOff)])
+        scene.nodes.connect(scene.first.node)
         scene.nodes.silence(scene.second.node)
         let found = await scene.first.impatientLog.lookups(tokens, in: scene.first.directory)
         #expect(found[0] == bound(here, Self.own))
