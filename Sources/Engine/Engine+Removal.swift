@@ -17,11 +17,11 @@ extension Engine {
             {
                 return .unregistered
             }
-            self.unbind(token, ofApp: self.registry[host].app)
+            self.unbind(token, ofApp: self.registry[host].app, removal.purpose == .move ? .moving : .unregistered)
             return .unregistered
         }
         if let since = removal.notRegisteredSince, self.registry[host].registeredAt > since { return .unregistered }
-        guard removal.isErased else {
+        guard removal.purpose == .erasure else {
             self.removeHost(host)
             return .unregistered
         }
@@ -175,13 +175,13 @@ extension Engine {
     }
 
     /// Removes a token of an app's host; the host goes with its last one.
-    mutating func unbind(_ token: DeviceToken, ofApp app: AppNumber) {
+    mutating func unbind(_ token: DeviceToken, ofApp app: AppNumber, _ reason: TokenRemoval = .unregistered) {
         guard let binding = self.registry.binding(of: token), self.registry[binding.host].app == app else { return }
-        self.forget(token, ofApp: app)
+        self.forget(token, ofApp: app, reason)
         self.release(token, from: binding)
     }
 
-    /// From now on the token is answered as removed.
+    /// From now on the token is answered as removed, or as one that moves.
     mutating func forget(_ token: DeviceToken, ofApp app: AppNumber, _ reason: TokenRemoval = .unregistered) {
         self.registry.markRemoved(token, ofApp: app, reason, at: self.time)
         self.output.directory.append(.removed(token, app: self.catalogue[app].id, reason, at: self.time))

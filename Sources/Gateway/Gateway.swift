@@ -133,7 +133,8 @@ package final class Gateway: Service {
         let directory = HostDirectory(
             seed: system.next(),
             apps: configuration.apps.map(\.bundleID),
-            absent: membership == nil ? 0 : configuration.partitions
+            absent: membership == nil ? 0 : configuration.partitions,
+            isCutOff: { membership?.cluster.isCutOff ?? false }
         )
         let streams = HostStreams(
             limits: HostStreams.Limits(configuration.streams),

@@ -80,7 +80,8 @@ extension Record {
             removal.host.members + [
                 ("token", removal.token.map { .string($0.description) }),
                 ("notRegisteredSince", removal.notRegisteredSince.map { .at($0) }),
-                ("erased", removal.isErased ? .bool(true) : nil),
+                ("erased", removal.purpose == .erasure ? .bool(true) : nil),
+                ("moves", removal.purpose == .move ? .bool(true) : nil),
             ]
         case .signal(let signal): signal.members
         case .timeline(let report): report.members

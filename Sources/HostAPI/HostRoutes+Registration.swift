@@ -174,8 +174,8 @@ extension HostRoutes {
     /// Logs registrations of one app, and waits until they are applied; the answers are in the same order. One that finds no
     /// room in the registry is refused by itself, and not logged.
     ///
-    /// A token that another partition's host has goes from there first: each token stands for one host at a time. Should the
-    /// gateway die in between, it stands for none, and the registration was not answered.
+    /// A token that another partition's host has goes from there first: each token stands for one host at a time. In between
+    /// pushes to it are answered 503, and the registration is not answered: should the gateway die, it is sent again.
     private func append(
         _ registrations: [HostRegistration],
         _ bindings: TokenBindings,
@@ -197,7 +197,8 @@ extension HostRoutes {
         let controls = registration.registrant.isHost ? [] : registration.instances.compactMap(\.controlToken)
         let home = self.log.partition(of: registration.host)
         var elsewhere: [(token: DeviceToken, host: HostKey)] = []
-        for token in [registration.token] + controls {
+        // A host goes with its last token, and its controls' tokens with it: those that move, too, go before.
+        for token in controls + [registration.token] {
             guard let entry = try bindings.binding(of: token), entry.app == registration.app, entry.partition != home
             else { continue }
             elsewhere.append((token, entry.host))
@@ -206,7 +207,7 @@ extension HostRoutes {
             try await self.log.ask(home, RegistrationsQuestion([registration]))[0] != nil
         else { return }
         _ = try await self.log.append(
-            elsewhere.map { (.unregister(HostRemoval(host: $0.host, token: $0.token)), $0.host) }
+            elsewhere.map { (.unregister(HostRemoval(host: $0.host, token: $0.token, purpose: .move)), $0.host) }
         )
     }
 

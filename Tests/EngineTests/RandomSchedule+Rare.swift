@@ -204,8 +204,10 @@ extension RandomSchedule {
 
     private mutating func removal(_ host: HostKey) -> HostRemoval {
         let token = self.scene.engine.host(host)?.tokens.last
+        let isOther = self.random.chance(1, in: 2)
         return self.random.chance(1, in: 2)
-            ? HostRemoval(host: host, token: token) : HostRemoval(host: host, isErased: self.random.chance(1, in: 2))
+            ? HostRemoval(host: host, token: token, purpose: isOther ? .move : .unregistration)
+            : HostRemoval(host: host, purpose: isOther ? .erasure : .unregistration)
     }
 
     private mutating func refusal(_ host: HostKey) -> Record {

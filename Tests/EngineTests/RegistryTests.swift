@@ -96,7 +96,7 @@ import WidgetModel
         scene.register("phone", [Self.seahawks, control])
         scene.register("tablet", [Self.seahawks])
         scene.apply(.unregister(HostRemoval(host: HostKey("tablet"))))
-        let removal = Record.unregister(HostRemoval(host: HostKey("phone"), isErased: true))
+        let removal = Record.unregister(HostRemoval(host: HostKey("phone"), purpose: .erasure))
         var reader = ByteReader(removal.bytes)
         let decoded = try Record(from: &reader)
         #expect(decoded == removal)

@@ -231,7 +231,7 @@ import WidgetModel
         scene.apply(.push(scene.makePush()))
         scene.apply(.settings(Scene.settings(budget: .widgetkit)))
         for number in 1..<20 { scene.apply(.unregister(HostRemoval(host: HostKey("host\(number)")))) }
-        scene.apply(.unregister(HostRemoval(host: HostKey("host20"), isErased: true)))
+        scene.apply(.unregister(HostRemoval(host: HostKey("host20"), purpose: .erasure)))
         scene.jump(by: .days(40))
         scene.apply(.tick)
         var twins = Twins(slicing, checksEvery: 13)

@@ -1,4 +1,6 @@
 import Engine
+import Ingest
+import Journaling
 import Partitions
 import Serving
 import TestSupport
@@ -110,6 +112,47 @@ import WidgetModel
         #expect(try await Self.tokens(scene, derived) == nil)
         for await _ in stream.events {}
         #expect(scene.scene.streams.counters.revoked == 1)
+    }
+
+    /// It is taken from the one host and given to the other in two entries: here the gateway loses the journal in between.
+    @Test func `no push to a token on its way to another partition is refused for good`() async throws {
+        let scene = try await RouteScene(partitions: 4)
+        let (log, journal, directory) = (scene.scene.log, scene.scene.journal, scene.scene.directory)
+        let home = log.partition(of: Self.panel)
+        let name = try #require((2...20).map { "panel-\($0)" }.first { log.partition(of: HostKey($0)) != home })
+        let lamp = Sports.token("lamp")
+        let control = #"{"id":"c","kind":"scores","family":"systemSmall","controlToken":"\#(lamp.hex)"}"#
+        func put(_ host: String) async throws -> RouteScene.Answer {
+            let body = RouteScene.body(#""host":"\#(host)""#, instances: "[\(control)]")
+            return try await Self.put(scene, Self.phone, try scene.key.providerToken(), body)
+        }
+        #expect(try await put("panel-1").status == 200)
+
+        journal.observeAppends(home) { _ in
+            journal.failNextAppend(with: JournalError(.unavailable, "the brokers do not answer"))
+        }
+        #expect(try await put(name).status == 503)
+        for token in [Self.phone, lamp] {
+            guard case .removed(Sports.app, .moving, let at) = directory.lookup(token) else {
+                Issue.record("\(token) is \(directory.lookup(token))")
+                continue
+            }
+            #expect(TokenRemoval.moving.isUnderWay(since: at, now: at + TokenRemoval.moveMax - .milliseconds(1)))
+            #expect(!TokenRemoval.moving.isUnderWay(since: at, now: at + TokenRemoval.moveMax))
+        }
+        let host = try await scene.send("GET", RouteScene.path(Self.phone), try scene.key.providerToken())
+        #expect(host.place == ["503", "unavailable"])
+
+        #expect(try await put(name).status == 200)
+        #expect(try await Self.tokens(scene, HostKey(name)) == [Self.phone])
+        #expect(try await Self.tokens(scene, Self.panel) == nil)
+        for token in [Self.phone, lamp] {
+            guard case .bound(let binding) = directory.lookup(token) else {
+                Issue.record("\(token) is \(directory.lookup(token))")
+                continue
+            }
+            #expect(binding.host == HostKey(name))
+        }
     }
 
     @Test func `a name that has an owner is not taken by a device`() async throws {

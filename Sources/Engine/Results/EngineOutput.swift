@@ -39,12 +39,24 @@ package enum DirectoryChange: Hashable, Sendable {
     }
 }
 
-/// Why a push token no longer belongs to a host: it decides between APNs' two reasons for a 410.
+/// Why a push token no longer belongs to a host: it decides between APNs' two reasons for a 410, and a 503.
 package enum TokenRemoval: UInt8, Hashable, Sendable {
+    /// How long a token that moves may be on its way. After that its host's registration did not come to its end, and the token is
+    /// one that was taken away.
+    package static let moveMax = Interval.hours(1)
+
     /// The host or its app's back end took it away, or another took its place: `Unregistered`.
     case unregistered
     /// Its host's lease ran out without a new registration: `ExpiredToken`.
     case leaseEnded
+    /// A host of another partition registers it next. No push to it is refused for good meanwhile: a sender would forget a token
+    /// that is in use.
+    case moving
+
+    /// Whether the token is still on its way to another host.
+    ///
+    /// - Parameter at: When it was removed.
+    package func isUnderWay(since at: Instant, now: Instant) -> Bool { self == .moving && now - at < Self.moveMax }
 }
 
 /// The answer to one record of an entry.

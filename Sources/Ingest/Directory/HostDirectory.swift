@@ -19,6 +19,8 @@ package final class HostDirectory: TokenDirectory {
     private let seed: UInt64
     /// How many partitions' tokens are not known.
     private let absent: Atomic<Int>
+    /// Whether another node may have taken over a partition that is still taken for this one's, and know more of its tokens.
+    private let isCutOff: @Sendable () -> Bool
 
     /// An empty directory.
     ///
@@ -26,7 +28,14 @@ package final class HostDirectory: TokenDirectory {
     ///   - seed: Makes the hash of this process its own, so that tokens that collide cannot be chosen.
     ///   - apps: The apps that pushes may be to, in the order of their numbers.
     ///   - absent: How many partitions are other nodes'.
-    package init(seed: UInt64, apps: [BundleID], absent: Int = 0) {
+    ///   - isCutOff: Whether this node hears no other now; asked where a token is not found.
+    package init(
+        seed: UInt64,
+        apps: [BundleID],
+        absent: Int = 0,
+        isCutOff: @escaping @Sendable () -> Bool = { false }
+    ) {
+        self.isCutOff = isCutOff
         self.seed = seed
         self.absent = Atomic(absent)
         self.shards = InlineArray { _ in Mutex(HostDirectoryShard(apps: apps)) }
@@ -90,7 +99,7 @@ package final class HostDirectory: TokenDirectory {
         self.change(token) { $0.forget(token, $1, in: partition) }
     }
 
-    package var isWhole: Bool { self.absent.load(ordering: .relaxed) == 0 }
+    package var isWhole: Bool { self.absent.load(ordering: .relaxed) == 0 && !self.isCutOff() }
 
     /// The tokens of one more partition are known.
     package func noteArrival() { self.absent.subtract(1, ordering: .relaxed) }

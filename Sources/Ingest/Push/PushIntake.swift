@@ -43,6 +43,8 @@ struct PushIntake: ~Copyable {
         /// To be for the host that has the token.
         var record: PushRecord
         let app: ServedApps.App
+        /// When it came.
+        let at: Instant
     }
 
     /// A targeted push that is a dry run or may match only so many instances.
@@ -176,7 +178,8 @@ struct PushIntake: ~Copyable {
                 token: token,
                 type: admitted.judged.push.type,
                 record: self.record(admitted, push),
-                app: admitted.judged.app
+                app: admitted.judged.app,
+                at: push.now
             )
             return .sought(sought, PendingAnswer(push, admitted.answerID))
         case .relayed:
@@ -232,7 +235,8 @@ struct PushIntake: ~Copyable {
         _ pending: PendingAnswer
     ) throws(RejectionAnswer) -> Outcome {
         let isOfControl = if case .bound(let binding) = lookup { binding.instance != nil } else { false }
-        try PushJudge.check(lookup.standing(for: sought.app.bundle), isOfControl: isOfControl, sought.type, sought.app)
+        let standing = lookup.standing(for: sought.app.bundle)
+        try PushJudge.check(standing, isOfControl: isOfControl, sought.type, sought.app, at: sought.at)
         var record = sought.record
         var partition = PartitionID(
             of: HostKey(app: sought.app.bundle, id: HostID(derivedFrom: sought.token)),

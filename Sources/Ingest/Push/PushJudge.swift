@@ -100,7 +100,7 @@ package struct PushJudge: ~Copyable {
             sender: authorized.sender,
             app: app,
             push: head,
-            destination: try self.destination(of: head, token, app, push.bytes),
+            destination: try self.destination(of: head, token, app, push.bytes, at: push.now),
             details: details
         )
     }
@@ -371,7 +371,8 @@ extension PushJudge {
         of push: ValidatedPush,
         _ token: BatchTokens.Token?,
         _ app: ServedApps.App,
-        _ bytes: Span<UInt8>
+        _ bytes: Span<UInt8>,
+        at now: Instant
     ) throws(RejectionAnswer) -> JudgedPush.Destination {
         guard case .device(let range) = push.target, let token else { return .app }
         let standing = self.deviceTokens.find(token, of: app.number, in: self.directory, into: &self.room)
@@ -379,7 +380,7 @@ extension PushJudge {
         } else if !self.directory.isWhole {
             return .sought(DeviceToken(bytes: DeviceToken.decode(hex: bytes.extracting(range.bounds)) ?? []))
         }
-        try Self.check(standing, isOfControl: self.room.instance != nil, push.type, app)
+        try Self.check(standing, isOfControl: self.room.instance != nil, push.type, app, at: now)
         if case .bound = standing { return .host(exchange(&self.room, with: HostPlace())) }
         // Logged like any push, and matches nothing.
         let unknown = DeviceToken(bytes: DeviceToken.decode(hex: bytes.extracting(range.bounds)) ?? [])
@@ -388,12 +389,15 @@ extension PushJudge {
 
     /// Refuses a push to a token that is not of its app and type, or of no host.
     ///
-    /// - Parameter isOfControl: Whether a token that is bound is a control's.
+    /// - Parameters:
+    ///   - isOfControl: Whether a token that is bound is a control's.
+    ///   - now: When the push came.
     static func check(
         _ standing: TokenStanding,
         isOfControl: Bool,
         _ type: PushType,
-        _ app: ServedApps.App
+        _ app: ServedApps.App,
+        at now: Instant
     ) throws(RejectionAnswer) {
         switch standing {
         case .bound(let isOfApp):
@@ -407,6 +411,13 @@ extension PushJudge {
             }
         case .removed(let isOfApp, let reason, let at):
             guard isOfApp else { throw Self.ofAnotherApp }
+            guard !reason.isUnderWay(since: at, now: now) else {
+                throw RejectionAnswer(
+                    .serviceUnavailable,
+                    detail: "the push token is being registered for another host; send it again",
+                    retryAfter: Problem.retryAfterSeconds
+                )
+            }
             throw RejectionAnswer(reason == .leaseEnded ? .expiredToken : .unregistered, timestamp: at)
         case .unknown:
             guard app.acceptsUnknownTokens else {

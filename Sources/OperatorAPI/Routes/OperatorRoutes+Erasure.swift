@@ -61,7 +61,7 @@ extension OperatorRoutes {
 
     /// - Returns: How many hosts were removed: with the history none need be there any more.
     private func erase(_ host: HostKey, _ takesHistory: Bool) async throws(Problem) -> Int {
-        let removal = HostRemoval(host: host, isErased: takesHistory)
+        let removal = HostRemoval(host: host, purpose: takesHistory ? .erasure : .unregistration)
         let answer = try await self.log.append(.unregister(removal), for: host)
         if case .unregistered = answer { return 1 }
         guard takesHistory else {
@@ -84,7 +84,7 @@ extension OperatorRoutes {
                 guard !page.rows.isEmpty else { continue }
                 found += page.rows.count
                 let records = page.rows.map { row in
-                    let removal = HostRemoval(host: row.host, isErased: takesHistory)
+                    let removal = HostRemoval(host: row.host, purpose: takesHistory ? .erasure : .unregistration)
                     return (record: Record.unregister(removal), host: row.host)
                 }
                 for case .unregistered in try await self.log.append(records) { removed += 1 }

@@ -40,7 +40,7 @@ package struct HostPlace: ~Copyable, Sendable {
 /// The standing of a device token to which an app's push goes.
 package enum TokenStanding: Hashable, Sendable {
     case bound(isOfApp: Bool)
-    /// The token was removed at this instant; pushes to it are answered 410 for 30 days.
+    /// The token was removed at this instant; pushes to it are answered 410 for 30 days, and 503 while it moves.
     case removed(isOfApp: Bool, TokenRemoval, at: Instant)
     case unknown
 }

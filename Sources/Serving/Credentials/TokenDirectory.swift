@@ -20,7 +20,7 @@ package struct TokenBinding: Hashable, Sendable {
 /// The standing of a token.
 package enum TokenLookup: Hashable, Sendable {
     case bound(TokenBinding)
-    /// The token was removed at this instant; pushes to it are answered 410 for 30 days.
+    /// The token was removed at this instant; pushes to it are answered 410 for 30 days, and 503 while it moves.
     case removed(app: BundleID, TokenRemoval, at: Instant)
     case unknown
 }
@@ -29,7 +29,7 @@ package enum TokenLookup: Hashable, Sendable {
 package protocol TokenDirectory: Sendable {
     /// The binding of a token now.
     func lookup(_ token: DeviceToken) -> TokenLookup
-    /// Whether the tokens of all partitions are known: if not, one that is not found may be one of the others.
+    /// Whether the tokens of all partitions are known now: if not, one that is not found may be one of the others.
     var isWhole: Bool { get }
     /// How many tokens are known, removed ones included.
     var count: Int { get }

@@ -1,6 +1,8 @@
 // The rows of one part of Apple's contract. Each has the oddity of the request, the differences of its header list from
 // the usual one, and the answer.
 
+import WidgetModel
+
 extension PushRequestCase {
     /// The device token: its form, and its standing.
     static let tokens: [PushRequestCase] = [
@@ -73,6 +75,12 @@ extension PushRequestCase {
             "a token whose lease ran out, of another app",
             [Self.to(PushWorld.expired), "apns-topic: com.example.open.push-type.widgets"],
             "400 DeviceTokenNotForTopic"
+        ),
+        PushRequestCase("a token on its way to another host", [Self.to(PushWorld.moving)], "503 ServiceUnavailable"),
+        PushRequestCase(
+            "a token that was lost on its way an hour ago",
+            [Self.to(PushWorld.lost)],
+            "410 Unregistered \(PushWorld.lostAt.milliseconds)"
         ),
         PushRequestCase(
             "a removed token of another app",

@@ -81,12 +81,16 @@ struct PushWorld {
     static let control = String(repeating: "c0", count: 32)
     static let removed = String(repeating: "dead", count: 16)
     static let expired = String(repeating: "feed", count: 16)
+    static let moving = String(repeating: "feee", count: 16)
+    static let lost = String(repeating: "fece", count: 16)
     static let removedOfOther = String(repeating: "beef", count: 16)
     static let weatherPhone = String(repeating: "17", count: 32)
     static let otherPhone = String(repeating: "99", count: 32)
     static let unknown = String(repeating: "77", count: 32)
 
     static let removedAt = Instant(milliseconds: (Self.now - 60) * 1000 + 123)
+    /// A token that began to move then is on its way no longer.
+    static let lostAt = Instant(seconds: Self.now) - TokenRemoval.moveMax
 
     static let directory: HostDirectory = {
         let directory = HostDirectory(seed: 11, apps: Self.configuration.apps.map(\.bundleID))
@@ -106,12 +110,15 @@ struct PushWorld {
             )
         }
         let gone = [
-            (Self.removed, scores, TokenRemoval.unregistered), (Self.expired, scores, .leaseEnded),
-            (Self.removedOfOther, BundleID("com.example.other"), .unregistered),
+            (Self.removed, scores, TokenRemoval.unregistered, Self.removedAt),
+            (Self.expired, scores, .leaseEnded, Self.removedAt),
+            (Self.moving, scores, .moving, Self.lostAt + .milliseconds(1)),
+            (Self.lost, scores, .moving, Self.lostAt),
+            (Self.removedOfOther, BundleID("com.example.other"), .unregistered, Self.removedAt),
         ]
-        for (hex, app, reason) in gone {
+        for (hex, app, reason, at) in gone {
             guard let token = DeviceToken(hex: hex) else { preconditionFailure("\(hex) is no token") }
-            directory.markRemoved(token, app: app, reason, at: Self.removedAt, in: PartitionID(0))
+            directory.markRemoved(token, app: app, reason, at: at, in: PartitionID(0))
         }
         return directory
     }()

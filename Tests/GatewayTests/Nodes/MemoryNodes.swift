@@ -115,8 +115,8 @@ final class MemoryNode: Sendable {
             address: "\(name):443",
             rules: UInt32(rules)
         )
-        let directory = HostDirectory(seed: number, apps: [Sports.app], absent: partitions)
         let side = MemoryNodes.Side(nodes: nodes, node: self.node)
+        let directory = HostDirectory(seed: number, apps: [Sports.app], absent: partitions) { side.isCutOff }
         let membership = Membership(side, side, as: self.node)
         let services = PartitionOwner.Services(
             journal: journal,

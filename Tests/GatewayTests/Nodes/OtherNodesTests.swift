@@ -1,5 +1,6 @@
 import Clustering
 import Engine
+import Ingest
 import Journaling
 import Serving
 import TestSupport
@@ -163,6 +164,20 @@ import WidgetModel
         #expect(recent[RecordPlace(position: LogPosition(9), index: 0)] == nil)
         #expect(recent[RecordPlace(position: LogPosition(9), index: 1)] == .signalled)
         #expect(recent[RecordPlace(position: LogPosition(9), index: RecentAnswers.countMax)] == .signalled)
+    }
+
+    @Test func `a node with all partitions that is cut off does not know all tokens`() async throws {
+        let scene = try await NodeScene()
+        try await scene.move()
+        let (log, directory) = (scene.first.log, scene.first.directory)
+        #expect(directory.isWhole)
+        scene.nodes.cutOff(scene.first.node)
+        // So a push to an unknown token is not judged at once, and then not refused for good.
+        #expect(!directory.isWhole)
+        #expect(await log.lookups([Sports.token("nobody")], in: directory) == [.failure(.cutOff)])
+        scene.nodes.connect(scene.first.node)
+        #expect(directory.isWhole)
+        #expect(await log.lookups([Sports.token("nobody")], in: directory) == [.success(.unknown)])
     }
 
     @Test func `tokens are found wherever they are, and are unknown only if all say so`() async throws {
