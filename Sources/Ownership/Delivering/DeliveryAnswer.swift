@@ -12,7 +12,7 @@ package struct DeliveryResponse: Hashable, Sendable {
     package let status: Int
     /// The `apns-id` header.
     package let id: String?
-    /// The wait in `retry-after`; nil without one.
+    /// The wait in `retry-after`, at most a day; nil without one.
     package let retryAfter: Interval?
     package let body: [UInt8]
 

@@ -64,6 +64,20 @@ package struct DeliveryMachine: ~Copyable {
         case askForToken(DeliveryRequest, reason: String)
     }
 
+    /// The properties that reloads of one delivery have in common.
+    private struct Shared: Hashable {
+        let host: HostKey
+        let position: LogPosition
+        let way: HostDelivery
+    }
+
+    /// The question for outstanding reloads: one at a time.
+    private enum Question {
+        case answered, asked
+        /// The partition has gone since it was asked: its answer is of no use.
+        case withdrawn
+    }
+
     package var settings: Settings {
         didSet { self.schedule.limits = self.settings.limits }
     }
@@ -82,9 +96,9 @@ package struct DeliveryMachine: ~Copyable {
     private let partitions: Int
     /// The partitions that may hold reloads which are not known here, each with the first instance that may have one.
     private var behind: [PartitionID: InstanceNumber] = [:]
-    /// The partition that is asked for such reloads now, or was last, and whether it has answered.
+    /// The partition that is asked for such reloads now, or was last.
     private var searched = PartitionID(0)
-    private var isSearching = false
+    private var question = Question.answered
     /// Reloads that were found while more are searched for, and could not be delivered: found again, they would keep out the others.
     private var passed: Set<ReloadID> = []
     private var isStopped = false
@@ -134,12 +148,12 @@ extension DeliveryMachine {
 
     /// Asks one partition after the other for reloads that are not known here, when half of the room is free.
     private mutating func search() {
-        guard !self.isSearching, self.schedule.count * 2 < self.settings.limits.knownMax,
+        guard self.question == .answered, self.schedule.count * 2 < self.settings.limits.knownMax,
             let next = self.behind.keys.filter({ $0 > self.searched }).min() ?? self.behind.keys.min(),
             let first = self.behind.removeValue(forKey: next)
         else { return }
         self.searched = next
-        self.isSearching = true
+        self.question = .asked
         self.actions.append(.findUndelivered(next, from: first, limit: self.settings.limits.knownMax))
     }
 
@@ -182,6 +196,7 @@ extension DeliveryMachine {
     /// A partition is another gateway's now, and so are its outstanding reloads.
     package mutating func letGo(_ partition: PartitionID) {
         self.behind[partition] = nil
+        if self.searched == partition, self.question == .asked { self.question = .withdrawn }
         for (number, delivery) in self.deliveries where delivery.reloads[0].id.partition == partition {
             self.end(number, of: delivery.reloads)
         }
@@ -190,22 +205,26 @@ extension DeliveryMachine {
     /// Takes the reloads of ``reloads(in:)``. Known ones are left out.
     package mutating func takeReloads(_ reloads: [ReloadEffect], now: Instant) {
         var groups: [[ReloadEffect]] = []
+        var places: [Shared: Int] = [:]
         for reload in reloads where reload.delivery != .stream && self.known.insert(reload.id).inserted {
-            let group = groups.lastIndex { group in
-                group[0].host == reload.host && group[0].id.position == reload.id.position
-                    && group[0].delivery == reload.delivery
+            let shared = Shared(host: reload.host, position: reload.id.position, way: reload.delivery)
+            if let place = places[shared] {
+                groups[place].append(reload)
+            } else {
+                places[shared] = groups.count
+                groups.append([reload])
             }
-            if let group { groups[group].append(reload) } else { groups.append([reload]) }
         }
         for group in groups { self.add(group, now: now) }
     }
 
     /// Takes the result of ``DeliveryAction/findUndelivered(_:from:limit:)``; nil if the partition does not answer.
     package mutating func takeUndelivered(_ page: ReloadsPage?, of partition: PartitionID, now: Instant) {
-        guard self.isSearching, partition == self.searched else { return }
-        self.isSearching = false
+        guard self.question != .answered, partition == self.searched else { return }
+        let isWithdrawn = self.question == .withdrawn
+        self.question = .answered
         // One that has stopped delivers nothing; its log has everything.
-        guard let page else { return }
+        guard let page, !isWithdrawn else { return }
         // Reloads that found no room meanwhile may be before that.
         if let next = page.next { self.noteBehind(partition, from: next) }
         self.takeReloads(page.reloads.filter { !self.passed.contains($0.id) }, now: now)
@@ -250,13 +269,12 @@ extension DeliveryMachine {
     /// not answer.
     package mutating func takePushes(_ pushes: [OutgoingPush?]?, for number: DeliveryNumber, now: Instant) {
         guard let delivery = self.deliveries[number] else { return }
-        switch delivery.stage {
-        case .waiting, .sending, .logging, .awaitingLog: return
-        case .asking:
-            guard let pushes else { return self.again(number, at: now + .seconds(1)) }
-            self.begin(number, delivery, pushes, now: now)
-        case .askingForToken(let request, let reason):
-            let isOther = pushes?.compactMap(\.self).contains { $0.token != request.token } ?? false
+        switch (delivery.stage, pushes) {
+        case (.waiting, _), (.sending, _), (.logging, _), (.awaitingLog, _): return
+        case (_, nil): self.again(number, at: now + .seconds(1))
+        case (.asking, let pushes?): self.begin(number, delivery, pushes, now: now)
+        case (.askingForToken(let request, let reason), let pushes?):
+            let isOther = pushes.compactMap(\.self).contains { $0.token != request.token }
             if isOther { self.again(number, at: now) } else { self.report(.refused(reason: reason), of: request) }
         }
     }
@@ -318,7 +336,7 @@ extension DeliveryMachine {
 
     /// Forgets reloads that cannot be delivered, although the engine may still have them.
     private mutating func passBy(_ reloads: [ReloadEffect]) {
-        if !self.behind.isEmpty || self.isSearching { self.passed.formUnion(reloads.map(\.id)) }
+        if !self.behind.isEmpty || self.question != .answered { self.passed.formUnion(reloads.map(\.id)) }
         self.forget(reloads)
     }
 

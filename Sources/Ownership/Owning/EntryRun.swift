@@ -13,8 +13,8 @@ package struct EntryRun: Sendable {
     /// Its results so far, except the effects.
     package private(set) var output = EngineOutput()
     package private(set) var effects = EffectQueue()
-    /// The work that it has taken, see ``WorkUnits``.
-    package private(set) var unitsDone = 0
+    /// The work of its effects so far.
+    private var effectUnits = 0
     /// How many records were begun: the index of the one that comes next.
     package private(set) var recordsBegun = 0
     private var records: PackedRecords.Ranges.Iterator
@@ -22,6 +22,9 @@ package struct EntryRun: Sendable {
     package private(set) var next: Range<Int>?
     private var ahead: PackedRecords.Ranges.Iterator
     private var prefetched = 0
+
+    /// The work that it has taken, see ``WorkUnits``. O(answers).
+    package var unitsDone: Int { self.effectUnits + WorkUnits.done(self.output.answers[...]) }
 
     package init(_ entry: LogEntry) {
         self.entry = entry
@@ -93,7 +96,7 @@ package struct EntryRun: Sendable {
 
     /// Puts the effects of a slice behind those of the slices before.
     private mutating func takeEffects() {
-        self.unitsDone += WorkUnits.done(self.output.effects)
+        self.effectUnits += WorkUnits.done(self.output.effects)
         self.effects.append(self.output.effects)
         self.output.effects = []
     }

@@ -74,7 +74,8 @@ package struct LoadedState: ~Copyable, Sendable {
     /// - Parameters:
     ///   - read: Some entries from a position on, at least one.
     ///   - checkStop: Called now and then; throws to end the replay.
-    /// - Throws: ``OwnerError/engineDisagrees(partition:position:)`` if it gives another state.
+    /// - Throws: ``OwnerError/engineDisagrees(partition:position:)`` if it gives another state, or
+    ///   ``OwnerError/logEndsEarly(partition:applied:through:)`` if entries are missing.
     package mutating func advance(
         to checkpoint: OwnerCheckpoint,
         read: (LogPosition) throws -> [LogEntry],
@@ -82,7 +83,15 @@ package struct LoadedState: ~Copyable, Sendable {
     ) throws {
         var applied = self.engine.position
         while applied < checkpoint.through {
-            for entry in try read(applied.next) where entry.position <= checkpoint.through {
+            let entries = try read(applied.next).prefix { $0.position <= checkpoint.through }
+            guard !entries.isEmpty else {
+                throw OwnerError.logEndsEarly(
+                    partition: self.engine.partition,
+                    applied: applied,
+                    through: checkpoint.through
+                )
+            }
+            for entry in entries {
                 var run = EntryRun(entry)
                 var units: Int
                 repeat {

@@ -262,6 +262,7 @@ extension OwnerMachine {
     package mutating func committed(_ result: Result<OutputPosition, JournalError>) throws(JournalError) {
         guard case .underWay(let chunk, let rest) = self.writing else { return }
         switch result {
+        // A result of another output that comes late: this one's is still to come.
         case .success(let position) where position != (self.lastOutput?.next ?? .first): break
         case .success(let position): self.written(chunk, rest, at: position)
         case .failure(let error) where error.isRetriable:

@@ -38,7 +38,7 @@ package struct RulesStanding: Hashable, Sendable {
     package let rules: Int?
     /// How far the newest output goes.
     package let through: LogPosition
-    /// How many committed entries lie behind the snapshot; nil where the rules are this program's: counting them would read
+    /// How many logged entries lie behind the snapshot; nil where the rules are this program's: counting them would read
     /// the log, and nothing depends on it.
     package let entriesBehind: Int?
 

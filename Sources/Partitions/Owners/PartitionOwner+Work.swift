@@ -7,7 +7,7 @@ import WidgetModel
 /// The count of the owner's work: the units done, and how fast.
 extension PartitionOwner {
     func countWork(_ run: EntryRun) {
-        self.state.value.unitsDone += run.unitsDone + WorkUnits.done(run.output.answers[...])
+        self.state.value.unitsDone += run.unitsDone
         if run.output.answers.contains(where: \.result.changesAudience) { self.state.value.hasNewAudience = true }
     }
 

@@ -59,6 +59,22 @@ import WidgetModel
         #expect(desk.requests().map(\.reloads) == [[reload]])
     }
 
+    @Test func `an answer about a partition that has gone meanwhile is of no use`() {
+        var desk = DeliveryDesk()
+        let reload = desk.reload(1)
+        let partition = reload.id.partition
+        desk.machine.takeUp(partition)
+        #expect(desk.searches().count == 1)
+        desk.machine.letGo(partition)
+        desk.machine.takeUp(partition)
+        #expect(desk.searches() == [])
+        desk.machine.takeUndelivered(Self.page([reload]), of: partition, now: desk.now)
+        #expect(desk.machine.counts == (0, 0))
+        #expect(desk.searches().count == 1)
+        desk.machine.takeUndelivered(Self.page([reload]), of: partition, now: desk.now)
+        #expect(desk.requests().map(\.reloads) == [[reload]])
+    }
+
     @Test func `those of one host, position and token are one request; other hosts and positions are others`() {
         var desk = DeliveryDesk()
         let reloads = [
@@ -191,6 +207,20 @@ import WidgetModel
                 ]
             )
         }
+    }
+
+    @Test func `a token that is not valid is not the last one while the engine does not say so`() {
+        var desk = DeliveryDesk()
+        let reload = desk.reload(1)
+        desk.machine.takeReloads([reload], now: desk.now)
+        desk.answer(desk.requests()[0], 410, "Unregistered")
+        _ = desk.actions()
+        desk.machine.logged(1, try: 1, isLogged: true)
+        _ = desk.actions()
+        desk.machine.takePushes(nil, for: 1, now: desk.now)
+        #expect(desk.actions() == [] && desk.machine.nextDue == desk.now + .seconds(1))
+        desk.now = desk.now + .seconds(1)
+        #expect(desk.requests(desk.push(to: "another")).map(\.tryNumber) == [2])
     }
 
     @Test func `what is not wanted any more is dropped, and the rest sent`() {
