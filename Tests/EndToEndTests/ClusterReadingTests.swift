@@ -56,64 +56,26 @@ import WidgetModel
         #expect(lines.contains { $0.contains("running") && $0.contains("gateway-2") && $0.contains("1,234 ") })
     }
 
-    @Test func `what is wrong is said and marked`() throws {
-        let leaderless = #"{"stream": "s", "replicas": 3, "current": 0}"#
-        let lagging = #"{"stream": "t", "leader": "nats-1", "replicas": 3, "current": 2}"#
-        let json = Self.cluster(
+    @Test func `what is wrong is said and marked, in the gateway's words`() throws {
+        let cluster = Self.cluster(
             [Self.node("gateway-1", "member"), Self.node("gateway-3", "missing")],
-            [
-                Self.partition(0, "unowned"), Self.partition(1, "failed"), Self.partition(2, "unowned"),
-                Self.partition(3, "running", #","clockDisagrees": true"#),
-            ],
-            streams: "\(leaderless),\(lagging)",
-            broker: #","fault": "broker nats-1 has no JetStream""#
+            [Self.partition(0, "unowned"), Self.partition(1, "running")]
         )
-        let reading = try Self.reading(json)
+        let troubles = """
+            {"level": "bad", "text": "Partition 0 has no owner.", "act": "Start a node."},
+            {"level": "warn", "text": "1 stream is not whole on every broker.", "act": "Wait."}
+            """
+        let reading = try Self.reading(cluster.dropLast() + #", "troubles": [\#(troubles)]}"#)
         #expect(
-            reading.troubles.map(\.text) == [
-                "gateway-3 was not heard for 41 s; start it, or drain it if it is gone",
-                "partitions 0, 2: no node has it", "partition 1: its owner cannot go on; look at that gateway's log",
-                "partition 3: a broker's clock and a gateway's are more than 5 minutes apart; set them right",
-                "broker nats-1 has no JetStream", "1 stream has no leader", "1 stream is not whole on every broker",
+            reading.troubles == [
+                Cell("Partition 0 has no owner. Start a node.", .bad),
+                Cell("1 stream is not whole on every broker. Wait.", .warning),
             ]
         )
         let lines = reading.lines(on: Screen(columns: 100, isStyled: true))
         #expect(lines.contains { $0.contains("\u{1B}[31;1mmissing\u{1B}[0m") })
         #expect(lines.contains { $0.contains("\u{1B}[31;1munowned\u{1B}[0m") })
-    }
-
-    @Test func `nodes that differ from others, and overdue snapshots, are troubles; what is not known is none`() throws
-    {
-        func troubles(_ digests: [(String?, String?)], inForce: String?, overdue: String = "") throws -> [String] {
-            let nodes = digests.enumerated().map { index, digest in
-                let settings = digest.0.map { #", "settingsDigest": "\#($0)""# } ?? ""
-                let credentials = digest.1.map { #", "credentialsDigest": "\#($0)""# } ?? ""
-                return Self.node("gateway-\(index + 1)", "member", settings + credentials)
-            }
-            let text = Self.cluster(nodes, [Self.partition(0, "running"), Self.partition(7, "running", overdue)])
-            let more = inForce.map { #", "settingsDigest": "\#($0)"}"# } ?? "}"
-            return try Self.reading(text.dropLast() + more).troubles.map(\.text)
-        }
-        #expect(try troubles([("a", "x"), (nil, nil), ("a", "x")], inForce: "a") == [])
-        #expect(try troubles([("a", "x"), (nil, nil)], inForce: nil) == [])
-        #expect(
-            try troubles([("b", "y"), ("a", "x"), ("a", "x")], inForce: "b") == [
-                "gateway-2, gateway-3 have other settings than gateway-1; give all one file, then reload each",
-                "gateway-1 has other credentials than gateway-2, gateway-3; give all the same files, then reload each",
-            ]
-        )
-        #expect(
-            try troubles([("a", "x"), ("a", "x")], inForce: "b", overdue: #", "snapshotOverdueSeconds": 2000"#) == [
-                "partition 7: no snapshot for 2,000 s; look at its owner's log",
-                "gateway-1, gateway-2 have other settings than those in force; give all one file, then reload each",
-            ]
-        )
-        #expect(
-            try troubles([("a", "x"), ("b", "x"), ("c", "x")], inForce: nil) == [
-                "gateway-2 has other settings than gateway-1; give all one file, then reload each",
-                "gateway-3 has other settings than gateway-1; give all one file, then reload each",
-            ]
-        )
+        #expect(lines.contains { $0.contains("Partition 0 has no owner. Start a node.") })
     }
 
     private static func mixed(_ partitions: [String], wished: Int? = nil) throws -> JSONValue {
@@ -156,9 +118,8 @@ import WidgetModel
     @Test func `partitions whose rules no node has say which version to start`() throws {
         let json = try Self.mixed([Self.partition(0, "running", rules: 2), Self.partition(1, "unowned", rules: 3)])
         let trouble = "Partition 1 waits for a node with rules 3 (another version of Freshet): start one."
-        let reading = ClusterReading(json: json)
-        #expect(reading.troubles.map(\.text) == ["partition 1: no node has it", trouble])
-        let lines = reading.lines(on: Screen(columns: 80))
+        #expect(ClusterRules(json).strandedLines == [trouble])
+        let lines = ClusterReading(json: json).lines(on: Screen(columns: 80))
         #expect(lines.contains { $0.hasSuffix("rules 1 (Freshet 0.2.0): nodes 1, partitions 0") }, "\(lines)")
     }
 

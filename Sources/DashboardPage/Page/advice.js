@@ -159,55 +159,6 @@ export function healthText(health) {
 const targetsInTrouble = (places, providers) => [...(places?.upstreams ?? []), ...(places?.webhooks ?? []), ...(places?.receipts ?? []), ...(providers ?? [])]
   .filter((one) => one.health?.state === "inTrouble");
 
-/// The nodes that differ from others in a digest, `{ text, rest }` each: who they are, and from whom they differ. `reference` is the digest to
-/// have; undefined for that of most nodes. An unknown digest is no difference.
-function apart(nodes, digest, reference) {
-  const names = new Map();
-  for (const node of nodes) if (node[digest] !== undefined) names.set(node[digest], [...(names.get(node[digest]) ?? []), node.name]);
-  const groups = [...names].sort(([, one], [, other]) => other.length - one.length || (one[0] < other[0] ? -1 : 1));
-  const wanted = reference ?? groups[0]?.[0];
-  const rest = (names.get(wanted) ?? []).join(", ");
-  return groups.filter(([value]) => value !== wanted).map(([, own]) => ({ text: `${own.join(", ")} ${own.length === 1 ? "has" : "have"}`, rest }));
-}
-
-/// The faults of the nodes that share a log, worst first: `{ level, text, act }`.
-export function clusterTroubles(cluster) {
-  const found = [];
-  const partitions = (state) => (cluster?.partitions ?? []).filter((one) => one.state === state).map((one) => one.partition);
-  const which = (numbers) => `${numbers.length === 1 ? "Partition" : "Partitions"} ${numbers.join(", ")}`;
-  const unowned = partitions("unowned");
-  if (unowned.length) found.push({ level: "bad", text: `${which(unowned)} ${unowned.length === 1 ? "has" : "have"} no owner.`, act: "Another node takes such a partition within seconds. If none does, see whether the brokers answer, and start a node." });
-  const failed = partitions("failed");
-  if (failed.length) found.push({ level: "bad", text: `${which(failed)} cannot go on.`, act: "Read the critical line in the log of the owner, then restart it." });
-  const clocks = (cluster?.partitions ?? []).filter((one) => one.clockDisagrees).map((one) => one.partition);
-  if (clocks.length) found.push({ level: "bad", text: `${which(clocks)}: a broker's clock and a node's are more than 5 minutes apart.`, act: "Until you set them right, the time of these partitions stands still, and no timer fires." });
-  for (const node of cluster?.nodes ?? []) {
-    if (node.state !== "missing") continue;
-    found.push({ level: "bad", text: `The node ${node.name} was not heard for ${duration(Math.max(1, node.silentSeconds) * 1000)}.`, act: "Start it again. If it is gone for good, drain it." });
-  }
-  if (!cluster?.nodes?.length) return found;
-  if (!cluster.brokers) found.push({ level: "bad", text: "The brokers have not answered lately.", act: "Pushes wait until they do. See whether most of the brokers run." });
-  for (const one of cluster.brokers?.brokers ?? []) {
-    if (one.fault) found.push({ level: "bad", text: `The broker ${one.name} could lose accepted pushes.`, act: `${one.fault[0].toUpperCase()}${one.fault.slice(1)}.` });
-  }
-  const streams = cluster.brokers?.streams ?? [];
-  const leaderless = streams.filter((one) => one.leader === undefined).length;
-  if (leaderless) found.push({ level: "bad", text: `${counted(leaderless, "stream has", "streams have")} no leader.`, act: "Brokers choose one within seconds. If they do not, see whether most of them run." });
-  for (const one of cluster.partitions) {
-    if (one.snapshotOverdueSeconds === undefined) continue;
-    found.push({ level: "warn", text: `Partition ${one.partition} has had no snapshot for ${duration(one.snapshotOverdueSeconds * 1000)}.`, act: "Read why in the log of its owner. Until there is one, the log grows, and a takeover without a standby replays it." });
-  }
-  for (const { text, rest } of apart(cluster.nodes, "settingsDigest", cluster.settingsDigest)) {
-    found.push({ level: "warn", text: `${text} other settings than ${rest || "those in force"}.`, act: "Give all gateways one configuration file, then run freshet reload on each." });
-  }
-  for (const { text, rest } of apart(cluster.nodes, "credentialsDigest")) {
-    found.push({ level: "warn", text: `${text} other credentials than ${rest}.`, act: "Give all gateways the same keys, operators and certificates, then run freshet reload on each of them." });
-  }
-  const lagging = streams.filter((one) => one.leader !== undefined && one.current < one.replicas).length;
-  if (lagging) found.push({ level: "warn", text: `${counted(lagging, "stream is", "streams are")} not whole on every broker.`, act: "A broker is away or catches up. Until it is back, the loss of one more broker can stop the log." });
-  return found;
-}
-
 /// The matches that ended within an hour, by the samples of its minutes: how many there are, and how many expired or failed.
 function ended(minutes, asOf) {
   const lately = minutes.filter((sample) => ms(asOf) - ms(sample.at) < 3_600_000);
@@ -230,7 +181,7 @@ export function advice({ stats, senders, budget, providers, places, cluster, sam
   const failed = (stats.partitions ?? []).filter((partition) => partition.failed);
   if (failed.length) add("bad", `Partition ${failed.map((one) => one.partition).join(", ")} has stopped.`, "Read the critical line in the log, then restart the gateway. Until then its hosts get no reloads.", view.system);
   if (stats.pushes && stats.pushes.balanced === false) add("bad", "Outcomes do not add up: matched is not final + deferred + issued.", "This is a bug: please keep the log and report it.", view.system);
-  for (const { level, text, act } of clusterTroubles(cluster)) add(level, text, act, view.cluster);
+  for (const { level, text, act } of cluster?.troubles ?? []) add(level, text, act, view.cluster);
   if (stats.ready === false) add("bad", `Not ready: ${(stats.missing ?? []).join("; ") || "see /readyz"}.`, "Look up the cause under Health in the operating manual.", view.system);
   if (stats.configuration?.result === "refused") {
     add("warn", "The newest configuration was refused; the previous one stays in force.", "Run freshet config diff to see its faults.", view.system);

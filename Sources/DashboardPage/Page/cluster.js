@@ -1,7 +1,6 @@
 // The nodes that share a log: who is there, who has which partition, and the brokers below.
 
 import { actions, drain, move, undrain } from "./actions.js";
-import { clusterTroubles } from "./advice.js";
 import { badge, card, facts, fill, h, table, tile, tiles, when } from "./elements.js";
 import { gateway } from "./gateway.js";
 import { count, counted, duration } from "./numbers.js";
@@ -69,9 +68,8 @@ export function open(context) {
       const lost = data.partitions.filter((one) => one.state === "unowned").length;
       unowned.set(count(lost), lost > 0 ? "bad" : "good");
       moving.set(count(data.partitions.filter((one) => one.state === "moving" || one.state === "starting").length));
-      const found = clusterTroubles(data);
-      troublesCard.hidden = found.length === 0;
-      fill(troubles, found.map(({ level, text, act }) => h("li", { "data-level": level }, badge(level === "bad" ? "Now" : "Soon", level),
+      troublesCard.hidden = data.troubles.length === 0;
+      fill(troubles, data.troubles.map(({ level, text, act }) => h("li", { "data-level": level }, badge(level === "bad" ? "Now" : "Soon", level),
         h("div", {}, h("b", {}, text), ` ${act}`))));
       nodes.set(data.nodes);
       partitions.set(data.partitions);

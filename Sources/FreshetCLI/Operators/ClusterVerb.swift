@@ -152,84 +152,12 @@ struct ClusterReading {
 
     private var nodes: [JSONValue] { self.json["nodes"]?.elements ?? [] }
     private var partitions: [JSONValue] { self.json["partitions"]?.elements ?? [] }
-    private var streams: [JSONValue] { self.json.at("brokers.streams")?.elements ?? [] }
 
-    /// The faults, a sentence each.
+    /// The faults, with the advice about each.
     var troubles: [Cell] {
-        var found: [Cell] = []
-        for node in self.nodes where node["state"]?.text == "missing" {
-            let what = "\(node["name"]?.words ?? "–") was not heard for \(Self.seconds(node))"
-            found.append(Cell("\(what); start it, or drain it if it is gone", .bad))
-        }
-        let clocks = "a broker's clock and a gateway's are more than 5 minutes apart; set them right"
-        let faults: [(isOne: (JSONValue) -> Bool, words: String)] = [
-            ({ $0["state"]?.text == "unowned" }, "no node has it"),
-            ({ $0["state"]?.text == "failed" }, "its owner cannot go on; look at that gateway's log"),
-            ({ $0["clockDisagrees"]?.isTrue == true }, clocks),
-        ]
-        for (isOne, words) in faults {
-            let numbers = self.partitions.filter(isOne).compactMap { $0["partition"]?.words }
-            guard !numbers.isEmpty else { continue }
-            let which = numbers.count == 1 ? "partition" : "partitions"
-            found.append(Cell("\(which) \(numbers.joined(separator: ", ")): \(words)", .bad))
-        }
-        for partition in self.partitions {
-            guard let age = partition.at("snapshotOverdueSeconds")?.whole else { continue }
-            let which = "partition \(partition["partition"]?.words ?? "–")"
-            found.append(
-                Cell("\(which): no snapshot for \(NumberText.grouped(age)) s; look at its owner's log", .warning)
-            )
-        }
-        found += self.differences.map { Cell($0, .warning) }
-        found += ClusterRules(self.json).strandedLines.map { Cell($0, .bad) }
-        if !self.nodes.isEmpty, self.json.at("brokers") == nil {
-            found.append(Cell("the brokers have not answered lately", .bad))
-        }
-        let brokers = self.json.at("brokers.brokers")?.elements ?? []
-        found += brokers.compactMap { $0["fault"]?.text }.map { Cell($0, .bad) }
-        let leaderless = self.streams.filter { $0.at("leader") == nil }
-        if !leaderless.isEmpty {
-            found.append(Cell("\(NumberText.counted(leaderless.count, "stream has", "streams have")) no leader", .bad))
-        }
-        let lagging = self.streams.filter { $0.at("leader") != nil && $0["current"] != $0["replicas"] }
-        if !lagging.isEmpty {
-            found.append(
-                Cell(
-                    "\(NumberText.counted(lagging.count, "stream is", "streams are")) not whole on every broker",
-                    .warning
-                )
-            )
-        }
-        return found
-    }
-
-    /// The nodes that have other settings or credentials than most, with the advice for an operator. What is not known is no difference.
-    private var differences: [String] {
-        let inForce = self.json.at("settingsDigest")?.text
-        let settings = self.nodes(apartBy: "settingsDigest", inForce).map { names, rest in
-            let others = rest.isEmpty ? "those in force" : rest
-            return "\(names) other settings than \(others); give all one file, then reload each"
-        }
-        let credentials = self.nodes(apartBy: "credentialsDigest", nil).map { names, rest in
-            "\(names) other credentials than \(rest); give all the same files, then reload each"
-        }
-        return settings + credentials
-    }
-
-    /// The nodes that differ in a digest, and those that they differ from.
-    ///
-    /// - Parameter reference: The digest to have; nil for that of most nodes.
-    private func nodes(apartBy digest: String, _ reference: String?) -> [(names: String, rest: String)] {
-        var names: [String: [String]] = [:]
-        for node in self.nodes {
-            guard let text = node.at(digest)?.text else { continue }
-            names[text, default: []].append(node["name"]?.words ?? "–")
-        }
-        let groups = names.sorted { ($1.value.count, $0.value[0]) < ($0.value.count, $1.value[0]) }
-        guard let reference = reference ?? groups.first?.key else { return [] }
-        let rest = names[reference]?.joined(separator: ", ") ?? ""
-        return groups.filter { $0.key != reference }.map { group in
-            ("\(group.value.joined(separator: ", ")) \(group.value.count == 1 ? "has" : "have")", rest)
+        (self.json["troubles"]?.elements ?? []).map { trouble in
+            let style: Cell.Style = trouble["level"]?.text == "bad" ? .bad : .warning
+            return Cell("\(trouble["text"]?.words ?? "–") \(trouble["act"]?.words ?? "")", style)
         }
     }
 

@@ -19,7 +19,8 @@ extension OperatorRoutes {
     func cluster(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         guard let cluster = self.store.cluster, let view = cluster.view else {
             return HTTPResponse(ofNow: [
-                ("asOf", .instant(self.clock.now())), ("nodes", .array([])), ("partitions", .array([])),
+                ("asOf", .instant(self.clock.now())), ("troubles", .array([])), ("nodes", .array([])),
+                ("partitions", .array([])),
             ])
         }
         return HTTPResponse(ofNow: self.members(of: view, cluster.brokers, cluster.clockTroubles))
@@ -46,18 +47,22 @@ extension OperatorRoutes {
     ) -> [(String, JSONValue?)] {
         let now = self.clock.now()
         let snapshots = self.store.snapshots()?.newest ?? []
+        let settings = self.settings.reloading?.digests.inForce
+        let apart = clocks.filter { $0.isPresent(at: .now) }
+        let troubles = ClusterTroubles(of: view, brokers, apart, settings: settings, at: now).all
         return [
             ("asOf", .instant(now)),
             ("node", .string(view.own.name.rawValue)),
-            ("settingsDigest", self.settings.reloading?.digests.inForce.map { .string(Base16.text(of: $0)) }),
+            ("settingsDigest", settings.map { .string(Base16.text(of: $0)) }),
+            ("troubles", .array(troubles.map(\.json))),
             ("nodes", .array(view.nodes.map { Self.node($0, in: view, now: now) })),
             (
                 "partitions",
                 .array(
                     view.partitions.map { seen in
                         let newest = snapshots.first { $0.partition == seen.partition }
-                        let clock = clocks.first { $0.partition == seen.partition }
-                        return Self.partition(seen, newest, clock, in: view, now: now)
+                        let isApart = apart.contains { $0.partition == seen.partition }
+                        return Self.partition(seen, newest, isApart: isApart, in: view, now: now)
                     }
                 )
             ),
@@ -76,8 +81,7 @@ extension OperatorRoutes {
 
     private static func node(_ seen: ClusterView.Node, in view: ClusterView, now: Instant) -> JSONValue {
         let state = seen.isMissing ? "missing" : !seen.isAlive ? "ended" : "\(seen.phase)"
-        // Another version of the program may make its digests of something else.
-        let comparable = seen.isAlive && seen.report?.program == view.ownReport?.program ? seen.report : nil
+        let comparable = view.comparableReport(of: seen)
         return JSONValue.object(of: [
             ("name", .string(seen.node.name.rawValue)),
             ("address", .string(seen.node.address)),
@@ -97,7 +101,7 @@ extension OperatorRoutes {
     private static func partition(
         _ seen: ClusterView.Partition,
         _ snapshot: SnapshotID?,
-        _ clock: ClockTrouble?,
+        isApart: Bool,
         in view: ClusterView,
         now: Instant
     ) -> JSONValue {
@@ -118,7 +122,7 @@ extension OperatorRoutes {
                 "snapshotOverdueSeconds",
                 view.overdueSince(seen).map { .int(max(.zero, now - $0).milliseconds / 1000) }
             ),
-            ("clockDisagrees", .bool(clock?.isPresent(at: .now) ?? false)),
+            ("clockDisagrees", .bool(isApart)),
         ])
     }
 
