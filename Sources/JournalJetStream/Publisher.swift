@@ -107,16 +107,14 @@ final class Publisher: Sendable {
         } catch {
             found = .failure(error)
         }
-        let (step, isLoss) = self.state.withLock { state in
-            let losses = state.writer.losses
-            let step =
-                switch found {
-                case .success(let found): state.writer.found(newest: found.newest, ends: found.ends)
-                case .failure(let error): state.writer.failed(error)
-                }
-            return (step, state.writer.losses > losses)
+        let step = self.state.withLock { state in
+            switch found {
+            case .success(let found): state.writer.found(newest: found.newest, ends: found.ends)
+            case .failure(let error): state.writer.failed(error)
+            }
         }
-        if isLoss { self.core.noteLoss() }
+        // The brokers do not have any more what they had stored.
+        if case .settled(.failure(let error)) = step, error.code == .corrupt { self.core.noteLoss() }
         return step
     }
 }

@@ -23,8 +23,6 @@ package struct LogCopy {
         var begin: LogPosition { self.snapshot?.position ?? .start }
     }
 
-    /// Event streams resume among these: as many as a gateway reads of each partition when it starts.
-    private static let outputsMin: UInt64 = 256
     /// How often a copy is begun while the log is trimmed.
     private static let attemptsMax = 3
     private static let rowsPerRead = 256
@@ -99,7 +97,7 @@ package struct LogCopy {
         guard let range = try self.log.outputRange(partition) else {
             return Part(partition: partition, snapshot: snapshot, end: end, firstOutput: nil)
         }
-        var first = max(range.lowerBound, range.upperBound.before(by: Self.outputsMin))
+        var first = max(range.lowerBound, range.upperBound.before(by: UInt64(OutputRecord.resumedMax)))
         while first > range.lowerBound,
             let output = try self.log.readOutputs(partition, from: first, outputsMax: 1).first,
             output.record.through > snapshot?.position ?? .start

@@ -19,7 +19,8 @@ package struct MessageWriter: Sendable {
         case publish(Expectation)
         /// Wait a little, then ``goOn()`` or ``giveUp()``.
         case pause
-        /// It is known where the message is, or that this cannot be known. Nothing is under way any more.
+        /// It is known where the message is, or that this cannot be known. Nothing is under way any more. `corrupt`: the brokers
+        /// do not have any more what they had stored.
         case settled(Result<UInt64, JournalError>)
     }
 
@@ -43,8 +44,6 @@ package struct MessageWriter: Sendable {
     /// The sequence of its newest message, 0 if it has none.
     private var last: UInt64 = 0
     private var attempt: Attempt?
-    /// How often brokers did not have its newest message any more.
-    package private(set) var losses = 0
 
     /// - Parameters:
     ///   - stream: Where to; for messages of errors.
@@ -98,10 +97,7 @@ package struct MessageWriter: Sendable {
 
     /// It could not be found out how the stream ends.
     package mutating func failed(_ error: JournalError) -> Step {
-        if error.code == .corrupt {
-            self.losses += 1
-            return self.fail(.corrupt, error.message)
-        }
+        if error.code == .corrupt { return self.fail(.corrupt, error.message) }
         self.attempt?.why = error.message
         return .pause
     }
@@ -117,7 +113,6 @@ package struct MessageWriter: Sendable {
         if let newest, newest > self.last { return self.store(at: newest) }
         guard newest == nil, self.last == 0 || ends.first > self.last else {
             if newest == self.last { return .pause }
-            self.losses += 1
             return self.fail(
                 .corrupt,
                 "the brokers have lost message \(self.last), which they had stored; restore the log"

@@ -22,6 +22,10 @@ package struct OutputPosition: Hashable, Comparable, Sendable, CustomStringConve
 /// Results that are too large for one commit are written in chunks, one output each. All but the last leave ``through``
 /// unchanged, so only the last marks the entries as done; a replay knows from ``ahead`` where the chunks ended.
 package struct OutputRecord: Hashable, Sendable {
+    /// How many of a partition's newest outputs a gateway reads when it starts, and event streams resume among: a copy of a log has as
+    /// many.
+    package static let resumedMax = 256
+
     /// The newest entry that the effects come from; the partition's commit offset.
     package let through: LogPosition
     /// How many effects of the entries behind ``through`` the output log holds, those of this output last: nothing but 0

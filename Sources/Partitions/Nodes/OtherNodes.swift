@@ -72,16 +72,10 @@ package struct OtherNodes: Sendable {
                 if !self.isFirst { try? await Task.sleep(for: OtherNodes.pause) }
                 self.isFirst = false
                 guard self.owner.isAway else { return nil }
-                guard let answer = await self.nodes.ask(self.owner.partition, bytes, within: self.attempt(left)) else {
-                    continue
-                }
+                let time = self.question.attempt(within: left, of: self.nodes.limits)
+                guard let answer = await self.nodes.ask(self.owner.partition, bytes, within: time) else { continue }
                 return try Self.read(answer)
             }
-        }
-
-        private func attempt(_ left: Interval) -> Interval {
-            if case .forgetHistory = self.question { return self.nodes.limits.forgetting }
-            return self.question.isAskedOnce ? left : min(left, OtherNodes.attempt)
         }
 
         private static func read(_ answer: NodeAnswer) throws(Problem) -> [UInt8] {
@@ -167,6 +161,17 @@ extension OwnerQuestion {
         case .forgetHistory: limits.question
         case .answers: limits.answer
         default: self.isAskedOnce ? limits.answer : limits.question
+        }
+    }
+
+    /// How long one attempt to ask its owner may take.
+    ///
+    /// - Parameter left: How long the owner is looked for yet.
+    fileprivate func attempt(within left: Interval, of limits: OtherNodes.Limits) -> Interval {
+        switch self {
+        // The owner is found at once, and then works.
+        case .forgetHistory: limits.forgetting
+        default: self.isAskedOnce ? left : min(left, OtherNodes.attempt)
         }
     }
 

@@ -50,8 +50,6 @@ package struct LogMove {
         }
     }
 
-    /// Event streams resume among these: as many as a gateway reads of each partition when it starts.
-    package static let outputsMax = 256
     /// Fewer go over where they are large.
     static let outputBytesMax = 4_194_304
 
@@ -110,7 +108,7 @@ package struct LogMove {
 
     /// - Throws: ``MoveError`` if the newest snapshot does not hold everything.
     private func end(of partition: PartitionID) throws -> PartitionEnd {
-        var outputs = try self.log.newestOutputs(partition, max: Self.outputsMax)
+        var outputs = try self.log.newestOutputs(partition, max: OutputRecord.resumedMax)
         let newest = outputs.last
         let standing = try RulesStanding.read(partition, newestOutput: newest, in: self.log, self.log)
         guard standing.step() == .goOn else { throw MoveError.otherRules(standing) }
