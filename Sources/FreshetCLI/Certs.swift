@@ -66,6 +66,11 @@ struct Certs: ParsableCommand {
             attributes: [.posixPermissions: 0o700]
         )
         let authority = try self.authority()
+        if self.exists("server.pem"), self.namesServer {
+            Output.standardError(
+                "\(self.out)/server.pem is kept as it is, without regard to --host and --address; remove it to have another one made"
+            )
+        }
         try self.pair("server") {
             try authority.issueServer(
                 dnsNames: self.hosts,
@@ -87,6 +92,11 @@ struct Certs: ParsableCommand {
             try self.write(try key.pemRepresentation, to: "provider-key.p8", isSecret: true)
             try self.write(try key.publicKey.pemRepresentation, to: "provider-key.public.pem", isSecret: false)
         }
+    }
+
+    /// Whether options name the server.
+    private var namesServer: Bool {
+        self.hosts != ["localhost"] || self.addresses != ["127.0.0.1", "::1"]
     }
 
     private func authority() throws -> CertificateAuthority {

@@ -94,10 +94,19 @@ package final class JetStreamJournal: Journal {
         -> (Broker, JournalFormat)
     {
         let patience = Patience(milliseconds: configuration.patienceMilliseconds)
-        return try patience.persist { () throws(JournalError) in
-            try BrokerCheck.check(configuration.systemAccess)
-            let broker = try Broker(configuration.access)
-            return (broker, try Streams(broker, names, configuration).open(now: now))
+        do {
+            return try patience.persist { () throws(JournalError) in
+                try BrokerCheck.check(configuration.systemAccess)
+                let broker = try Broker(configuration.access)
+                return (broker, try Streams(broker, names, configuration).open(now: now))
+            }
+        } catch {
+            guard error.code == .unavailable else { throw error }
+            let waited = "\(configuration.patienceMilliseconds) ms (journal.jetstream.patience)"
+            throw JournalError(
+                .unavailable,
+                "\(error.message). The gateway waited \(waited) for brokers that may be starting; most of them have to run"
+            )
         }
     }
 

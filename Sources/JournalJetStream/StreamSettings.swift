@@ -23,6 +23,14 @@ extension Broker {
     private static let waitMilliseconds = 5000
     /// There is no such stream.
     private static let notFound = 10059
+    /// What to do about an error.
+    private static let hints = [
+        10005: """
+        . Fewer brokers answer than journal.jetstream.replicas, or they have too little room: each keeps maxStreamBytes for \
+        every stream, and may use three quarters of its free disk unless its max_file_store says more. Start the others, \
+        lower journal.jetstream.maxStreamBytes, or enlarge the disks
+        """
+    ]
 
     private struct Answer: Decodable {
         struct Fault: Decodable {
@@ -65,7 +73,7 @@ extension Broker {
         guard let fault = answer.error, fault.errCode != harmless else { return }
         throw JournalError(
             Self.final(fault.errCode) ?? .unavailable,
-            "\(action): \(fault.description) (JetStream error \(fault.errCode))"
+            "\(action): \(fault.description) (JetStream error \(fault.errCode))\(Self.hints[fault.errCode] ?? "")"
         )
     }
 }

@@ -26,8 +26,9 @@ struct Streams {
         guard format.partitions == self.configuration.partitions else {
             throw JournalError(
                 .formatMismatch,
-                "the log of cluster \(self.names.cluster) has \(format.partitions) partitions, not "
-                    + "\(self.configuration.partitions)"
+                "the log of cluster \(self.names.cluster) has \(format.partitions) "
+                    + "\(format.partitions == 1 ? "partition" : "partitions"), not \(self.configuration.partitions): "
+                    + "set partitions to \(format.partitions)"
             )
         }
         for stream in self.all(format) { try self.open(stream, of: format, isWhole: isWhole) }

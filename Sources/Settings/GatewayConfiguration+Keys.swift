@@ -7,10 +7,12 @@ extension GatewayConfiguration {
     /// Shows a visitor every key of the configuration, in the order of the file.
     mutating func visit(_ visitor: inout some SettingsVisitor) {
         visitor.file("dataDirectory", &self.dataDirectory, .folder)
-        visitor.scalar("partitions", &self.partitions, .integer(1...64))
+        let wasShared = self.journal.jetStream != nil
         visitor.section("journal") { visitor in
             visitor.optionalSection("jetstream", &self.journal.jetStream, empty: JetStream()) { $0.visit(&$1) }
         }
+        if self.journal.jetStream != nil, !wasShared { self.partitions = Self.sharedPartitions }
+        visitor.scalar("partitions", &self.partitions, .integer(1...64))
         visitor.section("snapshots") { visitor in
             visitor.scalar("interval", &self.snapshots.interval, .duration(.seconds(1) ... .days(1)))
             visitor.scalar("maxLogBytes", &self.snapshots.logBytesMax, .bytes(65_536...1_099_511_627_776))

@@ -10,9 +10,11 @@ package import WidgetModel
 package struct GatewayConfiguration: Hashable, Sendable {
     /// The folder of the durable log. Default `/var/lib/freshet`; relative to the configuration file's folder.
     package var dataDirectory = "/var/lib/freshet"
-    /// Into how many partitions hosts are divided. Default 1, at most 64. Fixed when the log is created: a host's
-    /// partition is computed from this number.
+    /// Into how many partitions hosts are divided. Default 1, or ``sharedPartitions`` for a log on brokers; at most 64. Fixed when
+    /// the log is created: a host's partition is computed from this number.
     package var partitions = 1
+    /// So many that the log can be divided among gateways.
+    static let sharedPartitions = 16
     /// Where the log is. Default the data directory.
     package var journal = JournalPlace()
     /// When the state is written down beside the log, and how much of the log is kept.

@@ -73,6 +73,9 @@ package struct CertificateAuthority: Sendable, CustomStringConvertible {
         ipAddresses: [String] = [],
         validity: CertificateValidity = CertificateValidity(days: 365)
     ) throws(TLSError) -> IssuedCertificate {
+        for name in dnsNames where Self.isIPAddress(name) {
+            throw TLSError(.configuration, "\"\(name)\" is an IP address, not a host name")
+        }
         for name in dnsNames where !Self.isDNSName(name) {
             throw TLSError(.configuration, "\"\(name)\" is not a host name")
         }

@@ -105,6 +105,18 @@ import Testing
         await gateway.stop()
     }
 
+    @Test func `a server's certificate that is kept does not get other names in silence`() async throws {
+        let folder = try TestGateway.makeFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        func make(_ options: String...) async throws -> Command.Result {
+            try await Command.run(TestGateway.program, ["certs", "--out", "\(folder)/certs"] + options)
+        }
+        #expect(try await make("--host", "a.example.com").errors == "")
+        #expect(try await make().errors == "")
+        let kept = try await make("--host", "b.example.com")
+        #expect(kept.status == 0 && kept.errors.contains("server.pem is kept as it is"), "\(kept.errors)")
+    }
+
     @Test func `a revocation list is looked at again when the authorities change`() async throws {
         let folder = try await self.makeAuthority()
         let made = try await Command.run(TestGateway.program, ["certs", "--out", "\(folder)/second"])

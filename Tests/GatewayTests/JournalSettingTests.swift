@@ -41,6 +41,15 @@ import WidgetModel
         #expect(place.credentials == GatewayConfiguration.BrokerCredentials())
     }
 
+    @Test func `a log on brokers has 16 partitions unless the file says otherwise`() throws {
+        func partitions(_ text: String) throws -> Int { try ConfigurationFile.parse(text).configuration.partitions }
+        #expect(try partitions("") == 1)
+        #expect(try partitions(Self.least) == 16)
+        for text in ["partitions: 1\n\(Self.least)", "\(Self.least)\npartitions: 1\n"] {
+            #expect(try partitions(text) == 1)
+        }
+    }
+
     @Test func `a section without brokers, or without a user of the system account, is a fault with its line`() {
         let faults = Self.faults("journal:\n  jetstream:\n    cluster: a\n")
         #expect(faults.count == 2, "\(faults)")

@@ -310,7 +310,7 @@ struct BadDayTests {
             try JetStreamJournal(configuration: other, clock: Harness.now)
         }
         #expect(error?.code == .formatMismatch)
-        #expect(error?.message.hasSuffix("has 2 partitions, not 3") == true)
+        #expect(error?.message.hasSuffix("has 2 partitions, not 3: set partitions to 2") == true)
     }
 
     @Test func `two processes have one log, and one owner stops the other`() throws {

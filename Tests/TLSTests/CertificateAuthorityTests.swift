@@ -57,6 +57,12 @@ import Testing
         ] { #expect(server.contains(words), "\(words)") }
     }
 
+    @Test(arguments: ["127.0.0.2", "::1"])
+    func `an address is no host name`(address: String) {
+        let error = TLSError(.configuration, "\"\(address)\" is an IP address, not a host name")
+        #expect(throws: error) { try self.fixture.authority.issueServer(dnsNames: [address]) }
+    }
+
     @Test func `an authority comes back from its PEM and signs on`() throws {
         let again = try CertificateAuthority(
             certificate: self.fixture.roots,
