@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = pathlib.Path(os.environ.get("FRESHET", ROOT / ".build/debug/freshet"))
+PROGRAM = pathlib.Path(os.environ.get("FRESHET_TEST_PROGRAM", ROOT / ".build/debug/freshet"))
 COMPOSE = ROOT / "deploy/compose/compose.yaml"
 KUBERNETES = ROOT / "deploy/kubernetes"
 # The oldest that has unhealthyPodEvictionPolicy as a stable field, and the newest that the schemas are there for.

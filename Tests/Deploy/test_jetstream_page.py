@@ -1,0 +1,135 @@
+"""Types the commands of docs/jetstream.md at machines: each is an address of loopback, with a folder and a shell."""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import time
+from typing import Self
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = pathlib.Path(os.environ.get("FRESHET_TEST_PROGRAM", ROOT / ".build/debug/freshet"))
+PAGE = (ROOT / "docs/jetstream.md").read_text()
+# No machine is as slow as this. A test that works does not wait for it.
+SECONDS_MAX = 900
+
+
+def commands(heading: str) -> list[str]:
+    """What a section of the page has its reader type, block by block."""
+    section = re.search(rf"^## {re.escape(heading)}\n(.*?)^## ", PAGE, re.MULTILINE | re.DOTALL)[1]
+    return re.findall(r"^```sh\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that are free at every address at the moment."""
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("", 0))
+        return [one.getsockname()[1] for one in sockets]
+
+
+class Machines:
+    """The first one has a folder by `freshet init`. Leaving the context ends all that was started, by its shell's group."""
+
+    def __init__(self, folder: pathlib.Path, count: int) -> None:
+        self.folder = folder
+        self.addresses = [f"127.0.0.{number}" for number in range(1, count + 1)]
+        self.shells: list[subprocess.Popen] = []
+        push, host, self.ops, client, route = map(str, free_ports(5))
+        self.ports = {"2197": push, "8443": host, "4222": client, "6222": route}
+        for address in self.addresses:
+            (folder / address).mkdir()
+        made = self.run(0, f"freshet init trial --yes --json --push-port {push} --host-port {host} --ops-port {self.ops}", "")
+        assert made.returncode == 0, made.stderr
+        self.first_steps = [step["command"] for step in json.loads(made.stdout)["commands"]]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_) -> None:
+        for shell in self.shells:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(shell.pid, signal.SIGKILL)
+            shell.wait()
+
+    def script(self, text: str) -> str:
+        """Commands with the ports that are free here, after what stands for programs that are elsewhere."""
+        for fixed, free in self.ports.items():
+            text = re.sub(rf"\b{fixed}\b", free, text)
+        return (f'freshet() {{ {shlex.quote(str(PROGRAM))} "$@"; }}\n'
+                f'scp() {{ cp "$1" "$2" {shlex.quote(str(self.folder))}/"${{3%:}}"; }}\n{text}\n')
+
+    def own(self, number: int, place: str) -> dict:
+        """Where a machine's commands run: with its own name and localhost, and without limits of its speed and its disk."""
+        address = self.addresses[number]
+        settings = {"JOURNAL_JETSTREAM_NODE_NAME": f"machine-{number + 1}", "JOURNAL_JETSTREAM_PATIENCE": "5m",
+                    "JOURNAL_JETSTREAM_MAX_STREAM_BYTES": "128MiB", "LISTENERS_OPS_ADDRESS": address,
+                    "SERVER": f"https://{address}:{self.ops}"}
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("FRESHET")}
+        environment = inherited | {f"FRESHET_{name}": value for name, value in settings.items()}
+        environment["PATH"] = f"{ROOT}/.venv/bin:{environment['PATH']}"
+        return {"cwd": self.folder / address / place, "env": environment, "text": True}
+
+    def run(self, number: int, text: str, place: str = "trial") -> subprocess.CompletedProcess:
+        return subprocess.run(["bash", "-euo", "pipefail", "-c", self.script(text)], capture_output=True, check=False,
+                              **self.own(number, place))
+
+    def start(self, number: int, text: str) -> None:
+        """Types commands of which the last one goes on."""
+        with (self.folder / f"{self.addresses[number]}.log").open("w") as log:
+            self.shells.append(subprocess.Popen(["bash", "-eu", "-c", self.script(text)], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                                start_new_session=True, **self.own(number, "trial")))
+
+    def logs(self) -> str:
+        return "\n".join(log.read_text()[-4000:] for log in sorted(self.folder.glob("*.log")))
+
+    def wait_members(self, number: int, status: str) -> dict:
+        """Waits until a gateway finds no fault, with a member on each machine and an owner for each partition."""
+        names = [f"machine-{one + 1}" for one in range(len(self.addresses))]
+        end = time.monotonic() + SECONDS_MAX
+        while True:
+            shown = self.run(number, f"{status.rstrip()} --json")
+            view = json.loads(shown.stdout) if shown.returncode == 0 else {"nodes": [], "partitions": []}
+            members = [node["name"] for node in view["nodes"] if node["state"] == "member" and node["partitions"] > 0]
+            if members == names and all(one["state"] == "running" for one in view["partitions"]):
+                return view
+            assert all(shell.poll() is None for shell in self.shells), self.logs()
+            assert time.monotonic() < end, shown.stdout + shown.stderr + self.logs()
+
+    def push(self, number: int) -> dict:
+        """Registers a host at a machine and pushes to it there, as `freshet init` says; what the sender was told."""
+        for step in [self.first_steps[1], f"{self.first_steps[2]} --json"]:
+            done = self.run(number, step.replace("localhost", self.addresses[number]).replace(str(PROGRAM), "freshet"), "")
+            assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+
+def test_one_broker_takes_five_commands(tmp_path: pathlib.Path) -> None:
+    [block] = commands("With one broker, to try it")
+    with Machines(tmp_path, 1) as machines:
+        machines.start(0, block)
+        view = machines.wait_members(0, "freshet cluster status --ca certs/ca.pem")
+        assert len(view["brokers"]["brokers"]) == 1
+        assert machines.push(0)["status"] == 200
+
+
+def test_three_machines_share_a_log(tmp_path: pathlib.Path) -> None:
+    first, broker, gateway, status = commands("On three machines")
+    with Machines(tmp_path, 3) as machines:
+        for number, address in enumerate(machines.addresses):
+            first = first.replace(f"10.0.0.{number + 1}", address)
+        made = machines.run(0, first)
+        assert made.returncode == 0, made.stderr
+        for number, address in enumerate(machines.addresses):
+            machines.start(number, broker.replace("10.0.0.1", address) + gateway)
+        for number in range(3):
+            view = machines.wait_members(number, status)
+            assert len(view["brokers"]["brokers"]) == 3
+            assert {stream["replicas"] for stream in view["brokers"]["streams"]} == {3}
+            assert machines.push(number)["status"] == 200
