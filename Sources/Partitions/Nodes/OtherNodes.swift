@@ -28,7 +28,7 @@ package struct OtherNodes: Sendable {
     /// A longer question is asked in pieces. A node takes 1,000,000 bytes, partitions' numbers among them.
     static let questionBytesMax = JournalLimits().batchBytesMax
     /// How long one node is asked before the partition's owner is looked up again.
-    private static let attempt = Interval.seconds(1)
+    fileprivate static let attempt = Interval.seconds(1)
     private static let pause = Duration.milliseconds(50)
 
     private let membership: Membership
