@@ -1,3 +1,4 @@
+import Storage
 import TestSupport
 import Testing
 
@@ -40,6 +41,28 @@ import Testing
             }
             Self.compare(lists, model, "seed \(seed), \(goal) rows")
         }
+    }
+
+    /// Only a long list is read block by block.
+    private static func isLong(_ lists: borrowing PostingLists, _ code: UInt32) -> Bool {
+        var part = Column<UInt32>(undefined: ListPosition.room)
+        var position = ListPosition()
+        return lists.read(code, &position, into: &part, at: 0) { _ in 0 }?.block != nil
+    }
+
+    @Test func `a list is long above the most rows of a short one, and short again at half of them`() {
+        var lists = PostingLists()
+        let half = UInt32(PostingLists.shortMax / 2)
+        for row in 0...2 * half { lists.insert(row, 1) }
+        var isLong = [Self.isLong(lists, 1)]
+        for row in half + 1...2 * half { lists.remove(row, 1) }
+        isLong.append(Self.isLong(lists, 1))
+        lists.remove(half, 1)
+        isLong.append(Self.isLong(lists, 1))
+        #expect(isLong == [true, true, false])
+        Self.compare(lists, [[], Set(0..<half), [], []], "half of the most")
+        for row in 0..<half { lists.remove(row, 1) }
+        Self.compare(lists, [[], [], [], []], "none")
     }
 }
 

@@ -69,7 +69,7 @@ struct PostingLists: ~Copyable {
         if stored & Self.longFlag != 0 {
             self.containers.remove(row, list: Int(head))
             self.entries[index] = Self.entry(head, stored - 1)
-            if Int(stored - 1 & ~Self.longFlag) <= Self.shortMax / 2 { self.shorten(code) }
+            if self.count(of: code) <= Self.shortMax / 2 { self.shorten(code) }
             return
         }
         let count = Int(stored)
@@ -321,6 +321,7 @@ struct PostingLists: ~Copyable {
             let head = UInt32(truncatingIfNeeded: self.entries[code])
             if UInt32(self.entries[code] >> 32) & Self.longFlag != 0 {
                 lists.insert(Int(head))
+                if count <= Self.shortMax / 2 { faults.append("list \(code) is long with \(count) rows") }
             } else if count > 1 {
                 blocks.append((head, count))
             }
