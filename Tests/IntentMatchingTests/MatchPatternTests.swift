@@ -109,6 +109,15 @@ import WidgetModel
         #expect(try !MatchPattern.parse(["cafe\u{301}": 1]).matches(name))
     }
 
+    /// A star or a backslash with a mark behind it is one character.
+    @Test(arguments: [#"a\*"#, #"\\"#, #"*\*"#, #"\*\\"#])
+    func `a wildcard is written as it was read, whatever marks stand behind its stars`(text: String) throws {
+        for mark in ["", "\u{301}", "\u{FE0F}"] {
+            let pattern = try MatchPattern.parse(["path": ["wildcard": .string(text + mark)]])
+            #expect(try MatchPattern.parse(pattern.json) == pattern)
+        }
+    }
+
     @Test func `a parameter that the kind lacks does not match, not even by its absence`() throws {
         let subject = MatchSubject(
             configuration: Configuration(["team": .string("x")]),

@@ -106,10 +106,10 @@ extension NumericRange {
 }
 
 extension Wildcard {
-    /// As a sender writes it.
+    /// As a sender writes it. By scalars, as it is read: a star with an accent behind it is one character.
     fileprivate var text: String {
         self.segments.map { segment in
-            segment.description.map { $0 == "*" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()
+            segment.description.unicodeScalars.map { $0 == "*" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()
         }.joined(separator: "*")
     }
 }
