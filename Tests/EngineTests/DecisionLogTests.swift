@@ -44,8 +44,6 @@ import WidgetModel
             let isTaken = copy.restore(log.entry(atPlace: place))
             #expect(isTaken)
         }
-        let isWhole = copy.isWhole
-        #expect(isWhole)
         if log.kept > 0, log.kept == min(UInt64(log.capacity), log.count) {
             let isTaken = copy.restore(log.entry(atPlace: 0))
             #expect(!isTaken, "there is no room for one more")
@@ -59,7 +57,7 @@ import WidgetModel
     func `the last decisions are kept as they were noted`(seed: UInt64, first: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let capacity = [1, 2, 7, 64][Int(random.next() % 4)]
-        var log = DecisionLog(capacity: capacity, count: first.roundedUp(toMultipleOf: UInt64(capacity)))
+        var log = DecisionLog(capacity: capacity, count: first)
         let start = log.count
         var all: [DecisionLog.Entry] = []
         for step in 0..<200 {
@@ -115,18 +113,24 @@ import WidgetModel
             _ = log.append(all[Int(number)])
         }
         log = Self.resized(log, to: new)
-        // A larger log begins anew, unless all that ever was is kept.
-        let isAnew = new > old && more > 1
-        #expect(log.kept == (isAnew ? 0 : min(old - 1 + more, new)))
-        let isWhole = log.isWhole
-        #expect(isWhole)
+        #expect(log.kept == min(old - 1 + more, old, new))
+        // Numbers go on from there, until the ring is full and beyond.
+        for step in 0...2 * new {
+            #expect(log.count == all.count)
+            if step < 3 || step % new < 2 {
+                try Self.compare(log, with: all)
+                try Self.compare(Self.restored(log), with: all)
+            }
+            all.append(Self.entry(&random, previous: UInt64(all.count - 1)))
+            _ = log.append(all[all.count - 1])
+        }
+    }
+
+    /// What is kept of a log is the newest of all decisions.
+    private static func compare(_ log: borrowing DecisionLog, with all: [DecisionLog.Entry]) throws {
         for number in log.oldest..<log.count {
             #expect(try Self.bytes(#require(log[number])) == Self.bytes(all[Int(number)]))
         }
-        let entry = Self.entry(&random, previous: DecisionLog.none)
-        let next = log.append(entry)
-        #expect(next >= all.count)
-        #expect(try Self.bytes(#require(log[next])) == Self.bytes(entry))
     }
 
     @Test func `a decision that is said to have come after a later one came after none`() {
@@ -140,21 +144,5 @@ import WidgetModel
             }
             #expect(log[number]?.previous == DecisionLog.none, "\(number) after \(previous)")
         }
-    }
-
-    @Test func `a ring of which some is missing is none`() {
-        var random = SplitMix64(seed: 9)
-        var log = DecisionLog(capacity: 4, count: 10)
-        var isWhole = log.isWhole
-        #expect(!isWhole)
-        for count in 1...4 {
-            let isTaken = log.restore(Self.entry(&random, previous: DecisionLog.none))
-            #expect(isTaken)
-            // From the tenth back to the eighth the ring began anew.
-            isWhole = log.isWhole
-            #expect(isWhole == (count == 2 || count == 4))
-        }
-        let isTaken = log.restore(Self.entry(&random, previous: DecisionLog.none))
-        #expect(!isTaken)
     }
 }

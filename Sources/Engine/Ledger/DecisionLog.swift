@@ -24,11 +24,12 @@ struct DecisionLog: ~Copyable, Sendable {
         let hasPush: Bool
     }
 
-    /// In the ring's order.
     private var entries = RowChunks<PackedDecision>()
     private(set) var capacity: Int
     /// How many decisions were ever noted; the next one's number.
-    private(set) var count: UInt64 = 0
+    private(set) var count: UInt64
+    /// The number that was the first in the ring: from its place on, numbers have the next places.
+    private var start: UInt64
 
     /// Bytes of memory held.
     var byteCount: Int { self.entries.byteCount }
@@ -36,45 +37,46 @@ struct DecisionLog: ~Copyable, Sendable {
     /// How many of them are not kept any more.
     var evicted: Int { Int(clamping: self.count - UInt64(self.entries.count)) }
 
-    init(capacity: Int) {
-        self.capacity = max(1, capacity)
-    }
-
-    /// A log that is read back, see ``restore(_:)``.
+    /// A log without entries. One that is read back gets them by ``restore(_:)``.
     ///
     /// - Parameters:
     ///   - capacity: How many decisions are kept.
     ///   - count: How many were ever noted.
     ///   - entries: About how many will come.
-    init(capacity: Int, count: UInt64, expecting entries: Int = 0) {
-        self.init(capacity: capacity)
-        self.count = count
+    init(capacity: Int, count: UInt64 = 0, expecting entries: Int = 0) {
+        self.capacity = max(1, capacity)
+        (self.count, self.start) = (count, count)
         self.entries.expect(entries)
     }
 
-    /// Takes back an entry; they come in the ring's order.
+    /// Takes back an entry; they come in the order of ``entry(atPlace:)``.
     ///
     /// - Returns: False if there are more than it keeps.
     mutating func restore(_ entry: consuming Entry) -> Bool {
         guard self.entries.count < min(UInt64(self.capacity), self.count) else { return false }
         if entry.previous >= self.count { entry.previous = Self.none }
         self.entries.append(PackedDecision(entry))
+        self.start = self.entries.count < self.capacity ? self.oldest : 0
         return true
     }
 
     /// How many are kept.
     var kept: Int { self.entries.count }
 
-    /// Whether so many were taken back as there can be: as many as are kept, or all since the ring began.
-    var isWhole: Bool { self.entries.count == self.capacity || self.oldest % UInt64(self.capacity) == 0 }
-
-    /// An entry by its place in the ring.
+    /// An entry by its place in a snapshot: the oldest has the first. In that of a full ring each has the rest of its number by the
+    /// capacity, wherever it is here.
     func entry(atPlace place: Int) -> Entry {
-        self.entry(Self.number(atPlace: place, first: self.oldest, capacity: self.capacity), place)
+        let (oldest, capacity) = (self.oldest, UInt64(self.capacity))
+        guard self.entries.count == self.capacity else { return self.entry(oldest + UInt64(place)) }
+        let number = oldest / capacity * capacity + UInt64(place)
+        return self.entry(number < oldest ? number + capacity : number)
     }
 
-    private func entry(_ number: UInt64, _ place: Int) -> Entry {
-        var entry = self.entries[place].entry(numbered: number)
+    /// Where a number is that is kept, or the next one.
+    private func place(of number: UInt64) -> Int { Int((number - self.start) % UInt64(self.capacity)) }
+
+    private func entry(_ number: UInt64) -> Entry {
+        var entry = self.entries[self.place(of: number)].entry(numbered: number)
         // A forged snapshot may name a previous decision that did not come before this one: then it has none.
         if entry.previous >= number { entry.previous = Self.none }
         return entry
@@ -87,7 +89,7 @@ struct DecisionLog: ~Copyable, Sendable {
         if self.entries.count < self.capacity {
             self.entries.append(packed)
         } else {
-            self.entries[Int(self.count % UInt64(self.capacity))] = packed
+            self.entries[self.place(of: self.count)] = packed
         }
         return self.count
     }
@@ -101,7 +103,7 @@ struct DecisionLog: ~Copyable, Sendable {
     /// A decision by its number, if it is still kept.
     subscript(number: UInt64) -> Entry? {
         guard number < self.count, self.count - number <= UInt64(self.entries.count) else { return nil }
-        return self.entry(number, Int(number % UInt64(self.capacity)))
+        return self.entry(number)
     }
 
     /// The number of the oldest decision that is kept.
@@ -119,49 +121,24 @@ struct DecisionLog: ~Copyable, Sendable {
 
     /// A log of another capacity that continues this one, without the entries that it keeps, see ``fill(from:_:)``.
     func emptied(capacity: Int) -> DecisionLog {
-        var log = DecisionLog(capacity: capacity)
-        guard log.capacity != self.capacity else { return log }
-        // One that keeps nothing begins where numbers fall into place.
-        let isEmpty = self.kept(atCapacity: log.capacity) == 0
-        log.count = isEmpty ? self.count.roundedUp(toMultipleOf: UInt64(log.capacity)) : self.count
+        var log = DecisionLog(capacity: capacity, count: self.count)
+        log.start -= UInt64(min(self.entries.count, log.capacity))
         return log
     }
 
-    /// Takes over some entries of a log of another capacity, in the ring's order.
+    /// Takes over some of the newest entries of a log of another capacity, the oldest of them first.
     ///
     /// - Parameter units: The most units; a unit is some entries. Returns the unused rest.
     /// - Returns: Whether it has all that it keeps.
     mutating func fill(from old: borrowing DecisionLog, _ units: inout Int) -> Bool {
         guard self.capacity != old.capacity else { return true }
-        let kept = old.kept(atCapacity: self.capacity)
-        let first = old.count - UInt64(kept)
-        while units > 0, self.entries.count < kept {
-            for place in self.entries.count..<min(kept, self.entries.count + Self.entriesPerUnit) {
-                let number = Self.number(atPlace: place, first: first, capacity: self.capacity)
-                self.entries.append(old.entries[Int(number % UInt64(old.capacity))])
-            }
+        var next = self.start + UInt64(self.entries.count)
+        while units > 0, next < self.count {
+            let end = min(self.count, next + UInt64(Self.entriesPerUnit))
+            for number in next..<end { self.entries.append(old.entries[old.place(of: number)]) }
+            next = end
             units -= 1
         }
-        return self.entries.count == kept
-    }
-
-    /// How many of the newest entries a log of another capacity keeps.
-    private func kept(atCapacity capacity: Int) -> Int {
-        if self.entries.count >= capacity { return capacity }
-        // Those of a ring that is neither full nor from the start would not fall into place.
-        return self.oldest == 0 ? self.entries.count : 0
-    }
-
-    /// The number of the entry at a place in a ring whose oldest entry is `first`.
-    private static func number(atPlace place: Int, first: UInt64, capacity: Int) -> UInt64 {
-        let number = first / UInt64(capacity) * UInt64(capacity) + UInt64(place)
-        return number < first ? number + UInt64(capacity) : number
-    }
-}
-
-extension UInt64 {
-    /// The least multiple of `step` that is not less.
-    func roundedUp(toMultipleOf step: UInt64) -> UInt64 {
-        (self + step - 1) / step * step
+        return next == self.count
     }
 }

@@ -250,7 +250,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     /// The engine without its instances and its index, for ``Engine/adopt(_:)``; until then it is asked nothing.
     package consuming func finishWithoutInstances() throws(SnapshotError) -> Engine {
         guard self.isWhole, self.repeats.count <= self.head.repeatCapacity,
-            self.head.repeatOldest <= self.repeats.count, self.decisions.isWhole
+            self.head.repeatOldest <= self.repeats.count
         else { throw .incomplete(frames: self.frames) }
         self.hosts.finishRestoring(end: Int(self.head.ends[EngineSnapshot.hostTable]))
         self.tokens.finishRestoring()
