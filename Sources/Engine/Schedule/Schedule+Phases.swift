@@ -61,7 +61,7 @@ extension Schedule {
         self.behind.advance(to: second)
         var since = second
         if let before = self.active[number].behind {
-            since = max(self.active[owner: number].since, UInt32(clamping: shown.seconds))
+            since = min(second, max(self.active[owner: number].since, UInt32(clamping: shown.seconds)))
             self.behind.remove(kind, before, since: self.active[owner: number].since)
         }
         if let reason { self.behind.add(kind, reason, since: since) }

@@ -97,6 +97,18 @@ import WidgetModel
         #expect(schedule.behindSince(instance) == Self.start + .minutes(5))
     }
 
+    @Test func `one that is said to be shown something to come is behind since now`() {
+        var schedule = Self.schedule(1)
+        let instance = InstanceNumber(0)
+        let now = Self.start + .minutes(9)
+        schedule[active: instance].waiting = ReloadCauses(.added)
+        schedule.settle(instance, as: .paused, of: Self.kind, at: Self.start)
+        schedule.settle(instance, as: .paused, of: Self.kind, at: now, shownUpTo: now + .hours(1))
+        #expect(schedule.behindSince(instance) == now)
+        let counted = [Schedule.Counted(instance: instance, kind: Self.kind, isLive: true, reason: .paused)]
+        #expect(schedule.checkBehind(counted, now: now) == [])
+    }
+
     @Test func `a timer is armed for the first date, and not at all for none`() {
         var schedule = Self.schedule(1)
         let instance = InstanceNumber(0)
