@@ -133,6 +133,7 @@ struct PushTable: ~Copyable, Sendable {
     mutating func fail(_ push: PushNumber, _ failure: PushFailure) { self.rows[push].failure = failure }
 
     mutating func close(_ push: PushNumber, at now: Instant) {
+        precondition(self.rows[push].isOpen, "a push is closed twice")
         self.rows[push].isOpen = false
         if self.rows[push].isComplete { self.appendComplete(push, at: now) }
     }
@@ -150,6 +151,8 @@ struct PushTable: ~Copyable, Sendable {
     /// An instance's push goes from one outcome to the next.
     @inline(__always)
     mutating func moveOutcome(of push: PushNumber, from old: PushOutcome, to new: PushOutcome, at now: Instant) {
+        // A push that is complete stays so: it is listed once.
+        precondition(!old.isFinal, "an outcome after a final one")
         let (old, newIndex) = (Int(old.rawValue), Int(new.rawValue))
         precondition(self.rows[push].counts[old] > 0, "an outcome is taken back that was not counted")
         self.rows[push].counts[old] -= 1

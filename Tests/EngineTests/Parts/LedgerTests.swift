@@ -80,6 +80,15 @@ import WidgetModel
         #expect(stats.pushesRetained == 40 && stats.pushesIncomplete == 40 - complete)
     }
 
+    @Test func `no outcome follows a final one`() async {
+        await #expect(processExitsWith: .failure) {
+            var ledger = Ledger(seed: 1)
+            let push = LedgerTests.accept(&ledger, 1, matched: 1)
+            ledger.moveOutcome(of: push, from: .deferred, to: .expired, at: LedgerTests.start)
+            ledger.moveOutcome(of: push, from: .expired, to: .removed, at: LedgerTests.start)
+        }
+    }
+
     @Test func `pushes that completed first are forgotten first, those under way never`() {
         var ledger = Ledger(seed: 1)
         let pushes = (0..<UInt64(4)).map { Self.accept(&ledger, $0, matched: 1) }
