@@ -210,8 +210,8 @@ extension ReloadBudget {
 
     private mutating func carryOver(from old: Interval, to new: Interval, at now: Instant) {
         guard old != new, let arrival = self.theoreticalArrival, arrival > now else { return }
-        // Below 2^33 times a week at most: fits.
-        let product = (arrival - now).milliseconds * new.milliseconds
+        // TAT is less than 2^33 ahead of a time that does not go back; a forged budget may be of any time. Times a week at most: fits.
+        let product = min((arrival - now).milliseconds, 1 << 33) * new.milliseconds
         let scaled = (product + old.milliseconds - 1) / old.milliseconds
         self.arrivalAhead = UInt32(clamping: now.milliseconds - self.reloaded + scaled)
     }

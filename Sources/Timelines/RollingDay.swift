@@ -21,10 +21,10 @@ package struct RollingDay: ByteCoded, Sendable {
     private static func slot(of instant: Instant) -> Int64 { instant.milliseconds / Self.slot.milliseconds }
 
     /// How many charges count at an instant that is not before the last charge.
-    package func count(at now: Instant) -> Int {
-        let age = Self.slot(of: now) - self.newest
-        return self.count(below: Self.slots - age)
-    }
+    package func count(at now: Instant) -> Int { self.count(below: self.countedSlots(at: now)) }
+
+    /// How many of the newest slots still count. Of a forged day that is to come, all.
+    private func countedSlots(at now: Instant) -> Int64 { Self.slots - max(0, Self.slot(of: now) - self.newest) }
 
     /// How many of the newest so many slots are set.
     private func count(below slots: Int64) -> Int {
@@ -42,11 +42,11 @@ package struct RollingDay: ByteCoded, Sendable {
         var left = self.count(at: now) - max(1, limit) + 1
         guard left > 0 else { return now }
         // The oldest that counts leaves first.
-        var age = Self.slots - 1 - (Self.slot(of: now) - self.newest)
+        var age = self.countedSlots(at: now) - 1
         while age >= 0 {
             if self.isSet(age) { left -= 1 }
             if left == 0 {
-                return Instant(milliseconds: (self.newest - age + Self.slots) * Self.slot.milliseconds)
+                return .epoch + Self.slot * (self.newest - age + Self.slots)
             }
             age -= 1
         }

@@ -286,7 +286,10 @@ import WidgetModel
         guard var budget = try? ReloadBudget(from: &reader) else { return #expect(abs(reloaded / 2) > 1 << 58) }
         #expect(budget.theoreticalArrival != nil && budget.lastCharge != nil)
         #expect(budget.exemptEarliest(now: .epoch, policy: .widgetkit) >= .epoch)
+        let week = BudgetWindow(start: .epoch, length: .days(7))
+        let slowest = BudgetTerms(policy: .widgetkit, window: week, allowance: 1)
         for now in Extremes.integers where abs(now / 2) < 1 << 60 {
+            budget.carryOver(from: terms, to: slowest, at: Instant(milliseconds: now))
             budget.book(at: Instant(milliseconds: now), isPush: true, terms: terms)
         }
         #expect(budget.charged(in: terms.window) <= terms.limit)

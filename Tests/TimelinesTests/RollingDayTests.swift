@@ -36,7 +36,8 @@ import WidgetModel
         }
         for now in Extremes.integers {
             day.refund(chargedAt: Instant(milliseconds: now))
-            #expect(day.count(at: Instant(milliseconds: now)) <= 320)
+            #expect(day.count(at: Instant(milliseconds: now)) <= 289)
+            #expect(day.earliest(now: Instant(milliseconds: now), limit: 1).milliseconds >= now)
             day.charge(at: Instant(milliseconds: now))
         }
     }
