@@ -60,8 +60,10 @@ public import BasicContainers
             let gap = self.elements.count.trailingZeroBitCount
             let start = self.elements.count
             self.elements.append(undefined: 1 << gap)
-            self.addFree(UInt32(start), gap)
+            self.release(UInt32(start), 1 << gap)
         }
+        // The gap may have joined with the blocks before it to one of this size.
+        if let start = self.takeFree(order) { return start }
         let start = self.elements.count
         precondition(start + 1 << order <= Int(UInt32.max), "a store of more than four billion elements")
         self.elements.append(undefined: 1 << order)
@@ -73,12 +75,13 @@ public import BasicContainers
     public mutating func release(_ start: UInt32, _ count: Int) {
         var start = start
         var order = Self.order(count)
-        while order + 1 < self.orders.count {
+        while true {
             let buddy = start ^ (1 << UInt32(order))
             guard self.isFree(Int(buddy) >> order, order) else { break }
             self.mark(buddy, order, isFree: false)
             start = min(start, buddy)
             order += 1
+            if self.orders.count == order { self.orders.append(Order()) }
         }
         self.addFree(start, order)
     }
@@ -131,12 +134,14 @@ public import BasicContainers
     @inlinable
     public func checkInvariants(_ used: [(start: UInt32, count: Int)]) -> [String] {
         var blocks = used.map { Int($0.start)..<Int($0.start) + 1 << Self.order($0.count) }
+        var faults: [String] = []
         for order in self.orders.indices {
             for block in 0..<self.orders[order].marks.count * 64 where self.isFree(block, order) {
                 blocks.append(block << order..<(block + 1) << order)
+                if self.isFree(block ^ 1, order) { faults.append("free block \(block) of order \(order) did not join") }
             }
         }
-        return self.elements.checkTiling(blocks)
+        return faults + self.elements.checkTiling(blocks)
     }
 }
 

@@ -36,6 +36,26 @@ import Testing
         #expect(Array(Set(sizes)).sorted() == [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128])
     }
 
+    @Test func `free neighbours become one block, also where none was as large before`() {
+        var store = BuddyStore<UInt16>()
+        store.release(store.allocate(1), 1)
+        // The gap before the first block of its size is a neighbour, too.
+        let (start, size) = (store.allocate(2), store.elements.count)
+        #expect((start, size) == (0, 2))
+        store.release(0, 2)
+        let singles = [store.allocate(1), store.allocate(1)]
+        for start in singles { store.release(start, 1) }
+        var sizes: [Int] = []
+        for count in [2, 4, 8] {
+            let starts = [store.allocate(count), store.allocate(count)]
+            sizes.append(store.elements.count)
+            for start in starts { store.release(start, count) }
+        }
+        #expect(sizes == [4, 8, 16], "two blocks, and no more")
+        let faults = store.checkInvariants([])
+        #expect(faults == [])
+    }
+
     @Test(arguments: UInt64(0)..<4)
     func `blocks that grow and shrink tile the store, and their memory is taken again`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
