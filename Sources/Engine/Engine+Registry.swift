@@ -249,7 +249,7 @@ extension Engine {
         self.setCondition(of: instance, new.when)
         self.setControlToken(of: instance, new.controlToken)
         if !isConfiguredAlike {
-            self.registry.setConfiguration(of: instance)
+            self.registry.setConfiguration(of: instance, new.configuration)
             self.registry[content: instance].confirmedDigest = nil
             if self.registry[instance].isOrphaned { self.counters.orphanedInstances -= 1 }
             self.registry[instance].isOrphaned = false

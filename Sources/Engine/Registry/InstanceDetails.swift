@@ -258,11 +258,6 @@ struct InstanceDetails: ~Copyable, Sendable {
 
     mutating func setConfiguration(of slot: InstanceNumber, _ configuration: Configuration) {
         self.coder.encode(configuration)
-        self.setConfiguration(of: slot)
-    }
-
-    /// Gives an instance the configuration that ``isConfigured(_:as:)`` was asked about last.
-    mutating func setConfiguration(of slot: InstanceNumber) {
         self.copyID(of: slot)
         self.scratch += self.coder.bytes
         self.keepText(of: slot, configurationCount: self.coder.bytes.count)

@@ -65,11 +65,6 @@ extension Registry {
         self.instances.details.isConfigured(instance, as: configuration)
     }
 
-    /// Gives an instance the configuration that ``isConfigured(_:as:)`` was asked about last.
-    mutating func setConfiguration(of instance: InstanceNumber) {
-        self.instances.details.setConfiguration(of: instance)
-    }
-
     mutating func setConfiguration(of instance: InstanceNumber, _ configuration: Configuration) {
         self.instances.details.setConfiguration(of: instance, configuration)
     }
