@@ -164,6 +164,47 @@ import WidgetModel
         #expect(hosts.find(HostKey("host-3")) == nil)
     }
 
+    @Test(arguments: [0, 1]) func `a key that is too long for its row is refused where it is read back`(more: Int)
+        throws
+    {
+        func read(_ key: HostKey, _ rest: [UInt8]) throws -> HostTable.Record {
+            var writer = StateWriter()
+            _ = writer.text(key.text)
+            var reader = StateReader(writer.writer.bytes + rest)
+            return try HostTable.Record.blank.coded(by: &reader)
+        }
+        var writer = StateWriter()
+        let phone = HostTable.Record(key: HostKey("phone"), row: Self.row("phone"), context: HostContext())
+        _ = try phone.coded(by: &writer)
+        let rest = Array(writer.writer.bytes.dropFirst(1 + phone.key.text.utf8.count))
+        #expect(try read(phone.key, rest).key == phone.key)
+        let length = Int(UInt16.max) - HostKey("").text.utf8.count + more
+        let long = HostKey(String(repeating: "x", count: length))
+        if more == 0 {
+            #expect(try read(long, rest).key == long)
+        } else {
+            #expect(throws: ByteError.self) { try read(long, rest) }
+        }
+    }
+
+    @Test(arguments: [0, 1]) func `ids that are too long for their rows make no registration`(more: Int) {
+        func isRead(_ host: String, _ instance: String) -> Bool {
+            var writer = ByteWriter()
+            HostRegistration(
+                host: HostKey(host),
+                token: Scene.token("phone"),
+                revision: 1,
+                instances: [Scene.scores(instance, team: "seahawks")]
+            ).encode(into: &writer)
+            var reader = ByteReader(writer.bytes)
+            return (try? HostRegistration(from: &reader)) != nil
+        }
+        let length = Int(UInt16.max) + more
+        let host = String(repeating: "x", count: length - HostKey("").text.utf8.count)
+        let areRead = [isRead(host, "w1"), isRead("phone", String(repeating: "w", count: length))]
+        #expect(areRead == [more == 0, more == 0])
+    }
+
     @Test func `what hosts say alike is kept once, as long as one of them says it`() {
         var hosts = HostTable(seed: 2)
         let slots = (0..<10).map { number in

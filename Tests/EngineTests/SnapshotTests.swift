@@ -268,6 +268,29 @@ import WidgetModel
         #expect(throws: SnapshotError.otherPartition) { try engine.adopt(Self.index(of: frames)) }
     }
 
+    @Test(arguments: [65_535, 65_536])
+    func `an id of an instance that is too long for its row is refused`(length: Int) throws {
+        var scene = Scene()
+        scene.register("phone", [Scene.scores("w1", team: "seahawks")])
+        var frames = Self.frames(of: scene.engine)
+        let section = try #require(frames.firstIndex { $0[0] == 4 })
+        var frame = frames[section]
+        // The section, the length of the shapes, these, and the row's number; then its length in four bytes, and the id in it.
+        let lengthAt = 5 + Int(frame[1]) + Int(frame[2]) << 8 + 1
+        let idAt = try #require((lengthAt + 4..<frame.count - 2).first { Array(frame[$0..<$0 + 3]) == [2] + "w1".utf8 })
+        var id = ByteWriter()
+        id.write(String(repeating: "w", count: length))
+        let rowLength = Int(frame[lengthAt]) + Int(frame[lengthAt + 1]) << 8 + id.bytes.count - 3
+        frame.replaceSubrange(idAt..<idAt + 3, with: id.bytes)
+        for byte in 0..<4 { frame[lengthAt + byte] = UInt8(truncatingIfNeeded: rowLength >> (8 * byte)) }
+        frames[section] = frame
+        if length == 65_535 {
+            #expect(try Self.engine(of: frames).stats().instances == 1)
+        } else {
+            #expect(throws: SnapshotError.self) { _ = try Self.engine(of: frames) }
+        }
+    }
+
     @Test func `instances are refused where one of them is missing`() throws {
         var scene = Scene()
         scene.register("phone", [Scene.scores("w1", team: "seahawks"), Scene.scores("w2", team: "mariners")])

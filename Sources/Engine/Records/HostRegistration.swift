@@ -30,6 +30,9 @@ package enum Registrant: UInt8, ByteCoded, Hashable, Sendable, CaseIterable {
 
 /// All instances of a host for one app; replaces the earlier ones in one step: `PUT /v1/hosts/<token>/widgets`.
 package struct HostRegistration: ByteCoded, Hashable, Sendable {
+    /// The most bytes of a host's key. Routes take far fewer.
+    static let keyBytesMax = Int(UInt16.max)
+
     package var host: HostKey
     package var token: DeviceToken
     /// The token that ``token`` takes the place of; it is removed.
@@ -83,7 +86,9 @@ package struct HostRegistration: ByteCoded, Hashable, Sendable {
     }
 
     package init(from reader: inout ByteReader) throws(ByteError) {
+        let start = reader.offset
         self.host = try HostKey(from: &reader)
+        guard self.host.text.utf8.count <= Self.keyBytesMax else { throw .invalid(offset: start) }
         self.token = try DeviceToken(from: &reader)
         self.replacedToken = try DeviceToken?(from: &reader)
         self.registrant = try Registrant(from: &reader)

@@ -3,6 +3,9 @@ package import WidgetModel
 
 /// One widget instance of a registration, WidgetKit's `WidgetInfo`.
 package struct InstanceRegistration: ByteCoded, Hashable, Sendable {
+    /// The most bytes of an instance's id. Routes take far fewer.
+    static let idBytesMax = Int(UInt16.max)
+
     package var id: InstanceID
     package var kind: WidgetKind
     package var family: WidgetFamily
@@ -49,7 +52,9 @@ package struct InstanceRegistration: ByteCoded, Hashable, Sendable {
     }
 
     package init(from reader: inout ByteReader) throws(ByteError) {
+        let start = reader.offset
         self.id = InstanceID(try reader.readString())
+        guard self.id.rawValue.utf8.count <= Self.idBytesMax else { throw .invalid(offset: start) }
         self.kind = WidgetKind(try reader.readString())
         self.family = try WidgetFamily(from: &reader)
         self.configuration = try Configuration(from: &reader)

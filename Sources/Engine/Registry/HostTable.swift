@@ -217,6 +217,7 @@ struct HostTable: ~Copyable, Sendable {
 
     private mutating func keepName(of slot: HostNumber, _ key: HostKey) {
         let text = key.text
+        precondition(text.utf8.count <= HostRegistration.keyBytesMax, "too long a key")
         self.makeRoom(below: slot.index + 1)
         self.names[slot.index] = Name(
             text: self.texts.insert(text.utf8.span),

@@ -277,7 +277,7 @@ struct InstanceDetails: ~Copyable, Sendable {
         self.coder.encode(configuration)
         self.scratch.removeAll(keepingCapacity: true)
         self.scratch.append(copying: row.id.rawValue.utf8.span)
-        precondition(self.scratch.count <= UInt16.max, "too long an id")
+        precondition(self.scratch.count <= InstanceRegistration.idBytesMax, "too long an id")
         self.heads[slot.index].idCount = UInt16(self.scratch.count)
         self.scratch += self.coder.bytes
         self.keepText(of: slot, configurationCount: self.coder.bytes.count)

@@ -19,7 +19,10 @@ extension HostTable.Record: Coded {
 
     func coded(by coder: inout some StateCoder) throws(ByteError) -> HostTable.Record {
         let old = self.row
-        guard let key = HostKey(text: try coder.text(self.key.text)) else { throw coder.fault() }
+        let text = try coder.text(self.key.text)
+        guard text.utf8.count <= HostRegistration.keyBytesMax, let key = HostKey(text: text) else {
+            throw coder.fault()
+        }
         let said = Said(rawValue: try coder.number(Said(self).rawValue))
         guard said.isSubset(of: .known) else { throw coder.fault() }
         var row = HostTable.Row(

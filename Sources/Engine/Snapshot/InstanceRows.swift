@@ -66,6 +66,7 @@ struct InstanceRows: ~Copyable, Sendable {
         let head = try InstanceRecord.Head.blank.coded(by: &coder)
         let shape = try shapes.shape(head.shape, &coder)
         let id = InstanceID(try coder.text(""))
+        guard id.rawValue.utf8.count <= InstanceRegistration.idBytesMax else { throw coder.fault() }
         let groups = try InstanceGroups([]).coded(by: &coder)
         let details = InstanceDetails.Row(id: id, family: shape.family)
         guard groups.isDisjoint(with: .details), shape.tags.isEmpty else {
