@@ -205,6 +205,21 @@ import WidgetModel
         #expect(areRead == [more == 0, more == 0])
     }
 
+    @Test func `an instance that lives is in its host's list`() async {
+        await #expect(processExitsWith: .failure) {
+            var registry = Registry(seed: 1)
+            let host = registry.insertHost(
+                HostTableTests.row("phone"),
+                named: HostKey("phone"),
+                saying: HostContext()
+            )
+            let row = InstanceTable.Row(host: host, kind: KindNumber(0))
+            let instance = registry.insertInstance(InstanceID("w1"), .systemSmall, row)
+            registry.link([instance], to: host)
+            registry.unlink(instance)
+        }
+    }
+
     @Test func `what hosts say alike is kept once, as long as one of them says it`() {
         var hosts = HostTable(seed: 2)
         let slots = (0..<10).map { number in

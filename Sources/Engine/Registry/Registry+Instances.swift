@@ -156,8 +156,9 @@ extension Registry {
         self[host].liveInstances = live
     }
 
-    /// Takes an instance out of the list of its host's. O(its instances).
+    /// Takes an instance out of the list of its host's. Precondition: it is not live, so it is not counted there. O(its instances).
     mutating func unlink(_ instance: InstanceNumber) {
+        precondition(!self[instance].isLive, "a live instance is taken from its host")
         let (host, next) = (self[instance].host, self[instance].nextOfHost)
         var before = self[host].firstInstance
         guard before != instance else { return self[host].firstInstance = next }
