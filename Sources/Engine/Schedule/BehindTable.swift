@@ -104,7 +104,7 @@ struct BehindTable: ~Copyable, Sendable {
         guard counts.contains(where: { $0 > 0 }) else { return (live, counts, 0, nil) }
         // The ring may end before now. Minutes that would have left the ring by now count as if they had.
         let first = max(0, max(Int(now / 60), self.tip) - Self.minutes + 1)
-        var late = first * 60 + goal <= Int(now) ? Int(self.counts[row + Self.older]) : 0
+        var late = goal <= Int(now) - first * 60 ? Int(self.counts[row + Self.older]) : 0
         // The last second of its minute: at least so long.
         var oldest = self.counts[row + Self.older] > 0 ? max(0, first * 60 - 1) : nil
         for minute in max(0, self.tip - Self.minutes + 1)...self.tip {
@@ -112,7 +112,7 @@ struct BehindTable: ~Copyable, Sendable {
             guard count > 0 else { continue }
             oldest = oldest ?? min(Int(now), max(minute, first - 1) * 60 + 59)
             // The youngest of the minute are too old, too.
-            if minute * 60 + 59 + goal < Int(now) { late += count }
+            if goal < Int(now) - (minute * 60 + 59) { late += count }
         }
         return (live, counts, late, oldest.map { UInt32($0) })
     }

@@ -109,6 +109,17 @@ import WidgetModel
         #expect(schedule.checkBehind(counted, now: now) == [])
     }
 
+    @Test(arguments: [0, 600, Int.max]) func `no widget is late by a goal that is longer than time`(goal: Int) {
+        var schedule = Self.schedule(1)
+        schedule[active: InstanceNumber(0)].waiting = ReloadCauses(.added)
+        schedule.settle(InstanceNumber(0), as: .paused, of: Self.kind, at: Self.start)
+        for day in 0..<3 {
+            let now = UInt32((Self.start + .days(Int64(day))).seconds)
+            let late = schedule.countsBehind(Self.kind, now: now, goal: goal).late
+            #expect(late == (day > 0 && goal < .max ? 1 : 0))
+        }
+    }
+
     @Test func `a timer is armed for the first date, and not at all for none`() {
         var schedule = Self.schedule(1)
         let instance = InstanceNumber(0)
