@@ -260,7 +260,7 @@ extension Engine {
             }
             slot = reload.next
         }
-        self.reloads.findExpiry(of: &self.schedule[active: instance].outstanding)
+        self.reloads.refreshExpiry(of: &self.schedule[active: instance].outstanding)
     }
 
     /// The outstanding reload of an instance that was issued at a position; nil if it is not outstanding any more.
@@ -281,7 +281,7 @@ extension Engine {
     private mutating func end(_ reload: ReloadNumber, of instance: InstanceNumber, _ end: ReloadEnd) {
         let previous = self.reloads.previous(of: reload, in: self.schedule[active: instance].outstanding)
         self.end(reload, after: previous, of: instance, end)
-        self.reloads.findExpiry(of: &self.schedule[active: instance].outstanding)
+        self.reloads.refreshExpiry(of: &self.schedule[active: instance].outstanding)
     }
 
     /// Ends one of many reloads, which lies behind `previous`, and the pushes that it served, and forgets it. O(1) beside its pushes: the

@@ -175,7 +175,7 @@ extension Engine {
         } else {
             self.reloads.append(node, to: &self.schedule[active: instance].pending)
         }
-        self.schedule.addWaiting(push, to: instance, isScheduled: node.isScheduled)
+        self.schedule.countWaiting(push, to: instance, isScheduled: node.isScheduled)
         if !node.isScheduled, let digest = push.digest { self.registry[content: instance].pendingDigest = digest }
     }
 

@@ -36,7 +36,10 @@ struct PushTable: ~Copyable, Sendable {
         var next = PushNumber.none
         var previous = PushNumber.none
 
-        var isComplete: Bool { !self.isOpen && self.counts[0] == 0 && self.counts[1] == 0 }
+        var isComplete: Bool {
+            !self.isOpen && self.counts[Int(PushOutcome.deferred.rawValue)] == 0
+                && self.counts[Int(PushOutcome.issued.rawValue)] == 0
+        }
     }
 
     private(set) var rows = Table<NumberTag.Push, Row>()

@@ -106,8 +106,8 @@ extension Reloads {
         return previous
     }
 
-    /// Takes a reload out of its list, and forgets it. O(1): the list keeps its earliest end until ``findExpiry(of:)`` has found the new one,
-    /// so that many can be taken out one after the other.
+    /// Takes a reload out of its list, and forgets it. O(1): many can be taken out one after the other. Before that ``release(_:)`` the
+    /// pushes that it serves, and call ``refreshExpiry(of:)`` at the end: until then the list keeps its earliest end.
     ///
     /// - Parameter previous: The one before it; none for the first.
     mutating func remove(_ reload: ReloadNumber, after previous: ReloadNumber, from list: inout ReloadList) {
@@ -118,8 +118,8 @@ extension Reloads {
         self.table.release(reload)
     }
 
-    /// Finds the earliest end of a list's reloads. O(them).
-    func findExpiry(of list: inout ReloadList) {
+    /// Finds the earliest end of a list's reloads again. O(them).
+    func refreshExpiry(of list: inout ReloadList) {
         list.expires = .distantFuture
         var reload = list.first
         while !reload.isNone {

@@ -81,9 +81,9 @@ extension Schedule {
         self[instance].hasPendingDigest = false
     }
 
-    /// Notes a push that waits from now on; its digest, if it has one, is for the registry.
+    /// Counts a push that waits from now on, once it is on the row's list; its digest, if it has one, is for the registry.
     @inline(__always)
-    mutating func addWaiting(_ push: IncomingPush, to instance: InstanceNumber, isScheduled: Bool) {
+    mutating func countWaiting(_ push: IncomingPush, to instance: InstanceNumber, isScheduled: Bool) {
         self[active: instance].count(push.priority, 1)
         self[active: instance].minExpiry = min(self[active: instance].minExpiry, push.expiresAt)
         if isScheduled {

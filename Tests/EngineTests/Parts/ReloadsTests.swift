@@ -135,7 +135,7 @@ import WidgetModel
                     let number = try #require(found)
                     reloads.remove(number, after: reloads.previous(of: number, in: list), from: &list)
                 }
-                reloads.findExpiry(of: &list)
+                reloads.refreshExpiry(of: &list)
             }
             var positions: [LogPosition] = []
             reloads.forEach(in: list) { positions.append($0.position) }
