@@ -2,7 +2,7 @@ import CKernels
 
 /// The loops in C, with their bounds checked. Tests hold them to the same loops in Swift.
 package enum Kernels {
-    /// Sets the bits of the codes that equal one. Precondition: a word for each 64 codes.
+    /// Sets the bits of the codes that equal `code`, and clears the others. Precondition: a word for each 64 codes.
     package static func equal(_ codes: Span<UInt8>, _ code: UInt32, _ words: inout MutableSpan<UInt64>) {
         // Sound: reads all codes and writes a word for each 64 of them. So are the others below.
         unsafe Self.run(codes, &words) { unsafe ckernels_equal_8($0, $1, code, $2) }
@@ -16,7 +16,7 @@ package enum Kernels {
         unsafe Self.run(codes, &words) { unsafe ckernels_equal_32($0, $1, code, $2) }
     }
 
-    /// Sets the bits of the codes whose entry is 1. Precondition: `table` has an entry for every code, 256 here.
+    /// Sets the bits of the codes whose entry is 1, and clears the others. Precondition: `table` has an entry for every code, 256 here.
     package static func table(_ codes: Span<UInt8>, _ table: Span<UInt8>, _ words: inout MutableSpan<UInt64>) {
         precondition(table.count >= 1 << 8, "too few entries")
         unsafe Self.run(codes, table, &words) { unsafe ckernels_table_8($0, $1, $2, $3) }

@@ -14,7 +14,8 @@ package struct BudgetTerms: Hashable, Sendable {
     package private(set) var interval: Interval
     /// Charged reloads are at least this far apart.
     package private(set) var minimumInterval: Interval
-    /// An exempt reload is at least this far after the reload before it.
+    /// An exempt reload is at least this far after the reload before it. For how long a budget is remembered; what is decided now goes by
+    /// the present policy alone, see ``ReloadBudget/exemptEarliest(now:policy:)``.
     package private(set) var exemptInterval: Interval
     /// The most reloads charged in this window: A, less in an instance's first window, more after a grant.
     package private(set) var limit: Int

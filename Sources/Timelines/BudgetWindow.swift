@@ -28,7 +28,7 @@ package struct BudgetWindow: Hashable, Sendable {
     /// - Parameters:
     ///   - now: Any instant, also before the anchor or the epoch.
     ///   - anchor: Minutes after the epoch at which one of the windows starts; for whole days the minute of the day.
-    ///   - length: A whole number of minutes, more than zero. Fixed 24 hours at this stage for WidgetKit.
+    ///   - length: A whole number of minutes, more than zero.
     package static func containing(
         _ now: Instant,
         anchoredAt anchor: Int,

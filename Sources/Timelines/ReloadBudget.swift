@@ -132,7 +132,8 @@ package struct ReloadBudget: ByteCoded, Hashable, Sendable {
         return max(paced, terms.window.end + terms.spread(spreadHash()))
     }
 
-    /// The first instant, not before now, at which an exempt reload may run.
+    /// The first instant, not before now, at which an exempt reload may run. By the present policy, whatever the window's terms: nothing
+    /// is charged.
     package func exemptEarliest(now: Instant, policy: BudgetPolicy) -> Instant {
         guard let last = self.lastReload else { return now }
         return max(now, last + policy.exemptInterval)

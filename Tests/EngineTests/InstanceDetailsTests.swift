@@ -142,6 +142,21 @@ import WidgetModel
         #expect(details[observed: 0].observedReloads == 0)
     }
 
+    @Test func `a group that is blank again is written as none`() throws {
+        var details = InstanceDetails()
+        let slot = Self.insert("plain", 0, into: &details)
+        let before = try Self.bytes(details, slot)
+        details[coldFields: slot].tags = ["t"]
+        details[content: slot].pendingDigest = Self.digest
+        details[observed: slot].awaitsLook = true
+        #expect(try Self.bytes(details, slot) != before)
+        details[coldFields: slot].tags = []
+        details[content: slot].pendingDigest = nil
+        details[observed: slot].awaitsLook = false
+        #expect(try Self.bytes(details, slot) == before)
+        #expect(Self.counts(details) == [1, 1, 1], "the rows are there for the next")
+    }
+
     @Test func `every field alone makes a group that is kept`() {
         let coldFields: [(inout InstanceDetails.ColdFields) -> Void] = [
             { $0.tags = [""] }, { $0.when = .all([]) }, { $0.controlToken = Self.token },

@@ -49,7 +49,7 @@ struct Catalogue: ~Copyable, Sendable {
         var ownPausedUntil = Instant.distantPast
         fileprivate(set) var pausedUntil = Instant.distantPast
 
-        /// A kind that was read back.
+        /// A kind by its settings: one that is new, or was read back.
         init(app: AppNumber, _ settings: KindSettings) {
             self.app = app
             self.schema = settings.schema
@@ -223,9 +223,9 @@ extension Catalogue {
         return moved
     }
 
-    /// Runs with the kinds as they were before the last settings.
+    /// Puts other kinds in the place of these, and gives these: so callers can calculate by the kinds of before, and swap back.
     ///
-    /// - Parameter kinds: Those, by number.
+    /// - Parameter kinds: Kinds, by number.
     mutating func swapKinds(with kinds: inout [Kind]) { swap(&self.kinds, &kinds) }
 
     private mutating func applyKind(_ settings: KindSettings, of app: AppNumber, at now: Instant) {

@@ -125,7 +125,7 @@ extension Ledger {
         return (number, self.repeats.insert(id, key: key, at: acceptedAt))
     }
 
-    /// Ends an open push that is decided for no instance.
+    /// Notes why an open push is decided for no instance. Close it then as any other.
     mutating func failPush(_ push: PushNumber, _ failure: PushFailure) { self.pushes.fail(push, failure) }
 
     /// Ends the matching of a push, and puts it on its sender's account.
@@ -140,18 +140,20 @@ extension Ledger {
         return matched
     }
 
-    /// Counts one more match, which starts with this outcome.
+    /// Counts one more match of an open push, which starts with this outcome; for `failed` see ``moveOutcome(of:from:to:at:)``.
     @inline(__always)
     mutating func countMatch(of push: PushNumber, as outcome: PushOutcome) {
         self.pushes.countMatch(of: push, as: outcome)
     }
 
-    /// An instance's push goes from one outcome to the next.
+    /// An instance's push goes from one outcome to the next. Precondition: the old one is not final, and counted. Each that comes to
+    /// `failed` is one of ``countFailure(of:_:)``, too.
     @inline(__always)
     mutating func moveOutcome(of push: PushNumber, from old: PushOutcome, to new: PushOutcome, at now: Instant) {
         self.pushes.moveOutcome(of: push, from: old, to: new, at: now)
     }
 
+    /// Notes why a match failed, beside its outcome `failed`: the reasons add up to that.
     mutating func countFailure(of push: PushNumber, _ reason: FailureReason) {
         self.pushes.countFailure(of: push, reason)
     }

@@ -30,6 +30,7 @@ struct PushTable: ~Copyable, Sendable {
         var completedAt = Instant.epoch
         var matched: UInt32 = 0
         var repeats: UInt32 = 0
+        /// By ``PushOutcome``, and of those that failed by ``FailureReason``: as many as there are cases.
         var counts = InlineArray<11, UInt32>(repeating: 0)
         var failures = InlineArray<3, UInt32>(repeating: 0)
         /// The neighbours among the complete ones.
@@ -132,9 +133,10 @@ struct PushTable: ~Copyable, Sendable {
         return slot
     }
 
-    /// Ends an open push that is decided for no instance.
+    /// Notes why an open push is decided for no instance; ``close(_:at:)`` it then as any other.
     mutating func fail(_ push: PushNumber, _ failure: PushFailure) { self.rows[push].failure = failure }
 
+    /// Ends the matching of an open push.
     mutating func close(_ push: PushNumber, at now: Instant) {
         precondition(self.rows[push].isOpen, "a push is closed twice")
         self.rows[push].isOpen = false

@@ -114,7 +114,8 @@ struct InstanceDetails: ~Copyable, Sendable {
         }
     }
 
-    /// All of one instance but its configuration, as it is written and read: nil is a group that has nothing.
+    /// All of one instance but its configuration, as it is written and read: nil is a group without a row. A row that is blank
+    /// again is kept here, and not written.
     struct Whole {
         var row: Row
         var confirmedBy = LogPosition.start

@@ -79,6 +79,6 @@ extension Registry {
         return self.index.count(app: app, kind: kind)
     }
 
-    /// As whose instance the index has one; nil if it has it not.
+    /// The host that the index has for an instance; nil if no push reaches that.
     func indexedHost(of instance: InstanceNumber) -> HostNumber? { self.index.host(of: instance) }
 }

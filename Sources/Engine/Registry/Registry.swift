@@ -45,7 +45,7 @@ struct Registry: ~Copyable, Sendable {
     /// Grows with every change of apps' usage.
     var usageVersion: UInt64 { self.usages.version }
 
-    /// Notes that whose the apps are has changed.
+    /// Notes that apps may have other teams.
     mutating func markUsagesChanged() { self.usages.markChanged() }
 
     /// Notes the memory of its tables.

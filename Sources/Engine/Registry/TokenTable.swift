@@ -19,11 +19,11 @@ struct TokenTable: ~Copyable, Sendable {
         let reason: TokenRemoval
     }
 
-    /// A token of a host and when it was bound.
+    /// A token of a host and when it was bound, or named again.
     struct BoundToken: Sendable {
         let token: DeviceToken
         let boundAt: Instant
-        /// The app's when the token was bound, for a token never changes its own.
+        /// The app's at that time: a token is of one environment, and whoever names it again says that it is of the present one.
         let environment: PushEnvironment
     }
 
@@ -269,7 +269,7 @@ struct TokenTable: ~Copyable, Sendable {
         self.removals.append(removal)
     }
 
-    /// Whether a token stands for nothing since this removal, which is then the last word on it.
+    /// Whether a token stands for nothing since this removal, which is then the last word on it; so is each of several at one moment.
     func isLast(_ removal: Removal) -> Bool { self.removedAt(removal.token) == ShortInstant(removal.at) }
 
     /// When the oldest removal may be forgotten, if there is one.

@@ -17,12 +17,13 @@ struct ReloadTable: ~Copyable, Sendable {
         let exemption: Exemption?
         /// The instance's generation when the reload was issued.
         let generation: UInt32
-        /// The window that the reload is charged in, and whether it counts there, and against the pushes' share.
+        /// The window that the reload is charged in.
         let window: BudgetWindow
         /// The number of its ``Served``, none if it has nothing of that.
         fileprivate(set) var served = Number<Served>.none
         /// Its part in a push that another instance made go out; nil for a decision of its own.
         var collateral: Collateral?
+        /// Whether it counts in the window, and there against the pushes' share.
         let isCounted: Bool
         let isPush: Bool
         /// Whether it is one of several that a push to their token brings.
@@ -111,7 +112,7 @@ struct ReloadTable: ~Copyable, Sendable {
         self.rows.restore(slot, self.keepServed(of: reload), blank: .blank)
     }
 
-    /// Gives back the number of a reload that is left out.
+    /// Gives back the number of a reload that is not taken back, as its host is not read.
     mutating func leaveOut(_ slot: ReloadNumber) { self.rows.release(slot) }
 
     /// Makes the table as long as it was, once its last row was taken back.

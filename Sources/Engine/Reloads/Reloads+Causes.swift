@@ -37,7 +37,6 @@ extension Reloads {
         _read { yield self.causes[cause] }
     }
 
-    /// Fetches a cause that is about to be read.
     /// Walks a list that does not change meanwhile, the oldest first.
     @inline(__always)
     func forEach(in list: CauseList, _ body: (CauseNumber, Cause) -> Void) {
@@ -58,6 +57,7 @@ extension Reloads {
         return highest
     }
 
+    /// Fetches a cause that is about to be read.
     @inline(__always)
     func prefetch(_ cause: CauseNumber) { self.causes.prefetch(cause) }
 

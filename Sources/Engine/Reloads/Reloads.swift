@@ -13,7 +13,7 @@ struct Reloads: ~Copyable, Sendable {
     private(set) var table: ReloadTable
     /// Written by the verbs of Reloads+Causes alone.
     var causes: Table<NumberTag.Cause, Cause>
-    /// By the number of a push: the first of its causes that wait. As ``causes``.
+    /// By the number of a push: the first of its causes that wait. Written by those verbs, too.
     var waiting = Column<CauseNumber>()
 
     /// None.

@@ -117,7 +117,7 @@ struct BehindTable: ~Copyable, Sendable {
         return (live, counts, late, oldest.map { UInt32($0) })
     }
 
-    /// Whether another table counts the same, whatever minute each has come to. O(kinds).
+    /// Whether another table has come to the same minute and counts the same. O(kinds).
     func counts(sameAs other: borrowing BehindTable) -> Bool {
         guard self.tip == other.tip else { return false }
         for place in 0..<max(self.counts.count, other.counts.count) {

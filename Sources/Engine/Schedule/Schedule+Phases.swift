@@ -12,7 +12,8 @@ extension Schedule {
         return Phase(isWaiting: row.isWaiting, isOutstanding: !row.outstanding.isEmpty)
     }
 
-    /// An instance's fields while it is not at rest: a blank row at rest. A change makes it active; see ``rest(_:)``.
+    /// An instance's fields while it is not at rest: a blank row at rest. A change makes it active, until
+    /// ``settle(_:as:of:at:shownUpTo:)`` finds the row blank.
     @inline(__always)
     subscript(active instance: InstanceNumber) -> ActiveRow {
         _read { yield self.active[self.resting[instance.index].active] }
@@ -74,7 +75,7 @@ extension Schedule {
         self.resting[instance.index].active = ActiveTable.rest
     }
 
-    /// Notes that nothing waits to be decided: the instance waits no more.
+    /// Notes that nothing is to be decided, once the last waiting push is taken out of the row, and the last other cause.
     @inline(__always)
     mutating func endWaiting(_ instance: InstanceNumber) {
         if self[instance].isActive { self[active: instance].endWaiting() }

@@ -54,7 +54,8 @@ struct Schedule: ~Copyable, Sendable {
         self.cold[instance.index] = ColdRow()
     }
 
-    /// Leaves nothing of an instance. No decision is this one's any more.
+    /// Leaves nothing of an instance that is at rest. The next one with its number begins without decisions. Precondition: its timer is
+    /// not armed.
     mutating func release(_ instance: InstanceNumber) {
         let day = self.cold[instance.index].rollingDay
         if !day.isNone { self.days.release(day) }
@@ -70,7 +71,7 @@ struct Schedule: ~Copyable, Sendable {
         self.cold.append(cold)
     }
 
-    /// Takes in the rows of another schedule, whose instances these are; days and timers stay.
+    /// Takes over the rows that were read back beside this schedule, for its own instances; days and timers stay.
     mutating func takeRows(_ other: consuming Schedule) {
         self.resting = other.resting
         self.cold = other.cold

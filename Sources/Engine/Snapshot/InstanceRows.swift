@@ -153,7 +153,7 @@ struct InstanceRows: ~Copyable, Sendable {
         if row.isOrphaned { self.orphaned += 1 }
     }
 
-    /// Gives back the number of a row that is left out.
+    /// Gives back the number of a row that is not taken back, as its host is not read.
     mutating func leaveOut(_ slot: InstanceNumber) {
         self.count += 1
         self.instances.rows.release(slot)

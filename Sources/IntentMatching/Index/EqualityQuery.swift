@@ -3,7 +3,7 @@ import Storage
 
 /// A question that is answered without a plan: equalities of which all must hold.
 ///
-/// Most pushes ask just that. The row of a plan costs more than a list of a hundred rows does, so this one allocates
+/// Most pushes ask just that. Making a plan costs more than walking a list of a hundred rows, so this question allocates
 /// nothing, and goes to the list of the most selective value at once.
 struct EqualityQuery {
     /// More conditions, and more codes of one, take a plan.

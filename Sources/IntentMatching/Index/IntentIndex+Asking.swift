@@ -18,7 +18,7 @@ extension IntentIndex {
         return HostNumber(raw: self.segments[segment].table.singleCode(KindSegment.hostField, Int(row)) - 1)
     }
 
-    /// Begins to find every matching instance, each once; ``next(_:_:)`` continues.
+    /// Begins to find every matching instance, each once; ``next(_:_:work:)`` continues.
     ///
     /// - Parameters:
     ///   - app: The app.

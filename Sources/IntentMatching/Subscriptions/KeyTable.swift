@@ -28,7 +28,7 @@ struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Se
     /// The number of a key, new if it has none, and one use of it.
     mutating func useKey(_ key: Span<Word>) -> (number: UInt32, isNew: Bool) { self.useKey(key, Self.hash(key)) }
 
-    /// Fetches the memory that looking for a key will read first, and returns the key's hash, for ``use(_:_:)``.
+    /// Fetches the memory that looking for a key will read first, and returns the key's hash, for ``useKey(_:_:)``.
     @inline(__always)
     func prefetch(_ key: Span<Word>) -> UInt64 {
         let hash = Self.hash(key)

@@ -127,7 +127,7 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
             for part in parts { self.compile(part, &program) }
             program[start] = ConditionProgram.any(program.count - start - 1)
         case .field(let field, let atoms):
-            // Patterns over attributes have no other fields; a name that no attribute can have is true of none.
+            // Conditions have no other fields: `MatchPattern.condition` refuses them.
             let name = if case .parameter(let name) = field { name } else { UTF8Text(field.description) }
             if atoms.count != 1 { program.append(ConditionProgram.any(atoms.count)) }
             self.atoms.useAtoms(name, atoms, &program)
