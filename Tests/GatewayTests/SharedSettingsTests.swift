@@ -1,4 +1,6 @@
+import APNSWire
 import Engine
+import IntentMatching
 import OperatorAPI
 import Partitions
 import Settings
@@ -120,6 +122,25 @@ import WidgetModel
         _ = try await other.reloading.amend(Self.news, .revert, by: Self.night)
         #expect(await one.follows())
         #expect(one.bundles == ["com.example.scores"])
+    }
+
+    @Test func `a change by a request keeps those to another gateway, though this one has not followed them yet`()
+        async throws
+    {
+        let (_, one, other) = try await Self.started()
+        let team = AmendedEntry.team(TeamID("ABCDE12345"))
+        let key = try json(#"{"publicKey":"-----BEGIN PUBLIC KEY-----\nMFkw\n-----END PUBLIC KEY-----\n"}"#)
+        _ = try await one.reloading.amend(team, .putPart("FIRSTKEY01", key), by: Self.night)
+        _ = try await other.reloading.amend(team, .putPart("SECONDKEY1", key), by: Self.night)
+        #expect(other.reloading.inForce.teams.first?.keys.map(\.id.rawValue) == ["FIRSTKEY01", "SECONDKEY1"])
+        _ = try await one.reloading.amend(team, .endPart("FIRSTKEY01"), by: Self.night)
+        #expect(one.reloading.inForce.teams.first?.keys.map(\.id.rawValue) == ["SECONDKEY1"])
+
+        _ = try await one.reloading.amend(Self.news, .put(try json(#"{"team":"ABCDE12345"}"#)), by: Self.night)
+        let kind = try json("{}")
+        let amended = try await other.reloading.amend(Self.news, .putPart("headlines", kind), by: Self.night)
+        #expect(amended.difference.faults == [])
+        #expect(other.reloading.inForce.apps.last?.kinds.map(\.schema.kind.rawValue) == ["headlines"])
     }
 
     @Test func `a change that does not go with a gateway's file leaves that as it is, until the file is mended`()

@@ -106,7 +106,10 @@ extension ConfigurationReload {
     ) async throws(Problem) -> Amended {
         try self.beginTurn()
         defer { self.endTurn() }
-        let (before, file, inForce) = (self.inForce, self.file, try await self.log.askAnyPresent(InForceQuestion()))
+        let inForce = try await self.log.askAnyPresent(InForceQuestion())
+        // A change by another gateway that this one has not followed yet would be taken back with the rest of the entry.
+        self.follow(inForce.amendments)
+        let (before, file) = (self.inForce, self.file)
         // With the change, all else that this gateway's file says would be in force.
         guard inForce.settings.map({ $0 == EngineSettings(before) }) ?? true else {
             throw Problem(

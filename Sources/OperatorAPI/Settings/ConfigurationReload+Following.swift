@@ -15,7 +15,6 @@ extension ConfigurationReload {
         let standing: Bool? = self.state.withLock { state in
             guard !state.isReading, state.turns == turns else { return nil }
             guard state.amendments == inForce.amendments else {
-                state.amendments = inForce.amendments
                 state.isReading = true
                 return false
             }
@@ -23,10 +22,19 @@ extension ConfigurationReload {
         }
         guard let isUnchanged = standing else { return }
         if !isUnchanged {
-            self.take(inForce.amendments)
+            self.follow(inForce.amendments)
             self.endTurn()
         }
         self.note(inForce.settings)
+    }
+
+    /// Puts the changes that stand in the log in force, where they are others than here. In a turn only.
+    func follow(_ amendments: [StandingAmendment]) {
+        let isNews = self.state.withLock { state in
+            defer { state.amendments = amendments }
+            return state.amendments != amendments
+        }
+        if isNews { self.take(amendments) }
     }
 
     private func take(_ amendments: [StandingAmendment]) {
