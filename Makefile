@@ -1,7 +1,7 @@
 # Verbs only: each calls a script or the package manager, so that CI and a person run the same thing.
 PICTURES := $(or $(FOLDER),.build/pictures)
 
-.PHONY: help setup build test senders lint subjects format check asan tsan coverage demo demo-cluster chaos pictures bench bench-setup profile properties planted crash soak fuzz fuzz-api fuzz-patterns attacks drills package package-test notes site clean
+.PHONY: help setup build test acceptance-cluster senders lint subjects format check asan tsan coverage demo demo-cluster chaos pictures bench bench-setup profile properties planted crash soak fuzz fuzz-api fuzz-patterns attacks drills package package-test notes site clean
 
 help: ## Show the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -14,6 +14,14 @@ build: setup ## Build the release program
 
 test: setup ## Set up, then run every test; the end of the output lists the failures
 	@Tests/run.sh
+
+# Suites about what senders, hosts and operators are promised: the contract, the engine, event streams.
+ACCEPTANCE := PushWire|ClientMatrix|ForeignClients|FreshetClient|GeneratedClient|Send|Sender|BadInput|RateLimit|PushMax|MergedListener|HostListenerPush|Channel|Receipt|DryRun|Order|EventStream|Provider|TimelineFinding|Upstream|HostPage|InstancePage|Certificate|KeyReload|LiveApp|Amendment
+
+acceptance-cluster: setup ## The acceptance of the contract, engine and streams with three gateways on three NATS brokers, each request at the next; FILTER='PushWireTests' for fewer
+	swift build --build-tests
+	FRESHET_TEST_LOG=shared SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4 swift test --skip-build --disable-xctest \
+		--filter "$(or $(FILTER),EndToEndTests\.($(ACCEPTANCE))Tests)"
 
 senders: setup ## Six clients that are not ours push 5,000 times at once and 1,000 a second for SECONDS (default 60): none may be lost
 	swift build --build-tests

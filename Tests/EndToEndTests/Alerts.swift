@@ -5,14 +5,18 @@ import Testing
 ///
 /// For rules about present values; rules about growth take a ``Prometheus`` that goes on scraping.
 enum Alerts {
-    /// How often an alert fires if the gateway says the same for so many minutes.
+    /// How often an alert fires if the gateway, and each that shares its log, says the same for so many minutes.
     static func firing(_ name: String, _ gateway: TestGateway, afterMinutes minutes: Int) async throws -> Int {
-        let metrics = try await gateway.curl("GET", "\(gateway.opsURL)/metrics").body
         let folder = try TestGateway.makeFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let series = metrics.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { line in
-            line.lastIndex(of: " ").map { space in
-                "      - {series: '\(Self.named(line[..<space]))', values: '\(line[line.index(after: space)...])x\(minutes)'}"
+        var series: [String] = []
+        for (number, url) in gateway.opsURLs.enumerated() {
+            let metrics = try await gateway.curl("GET", "\(url)/metrics").body
+            series += metrics.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { line in
+                line.lastIndex(of: " ").map { space in
+                    let name = Self.named(line[..<space], number)
+                    return "      - {series: '\(name)', values: '\(line[line.index(after: space)...])x\(minutes)'}"
+                }
             }
         }
         // A question that no answer fits: the tool says what it found.
@@ -40,8 +44,8 @@ enum Alerts {
     }
 
     /// A series with the labels that Prometheus adds.
-    private static func named(_ series: Substring) -> String {
-        let labels = #"instance="gateway",job="freshet""#
+    private static func named(_ series: Substring, _ number: Int) -> String {
+        let labels = #"instance="gateway-\#(number)",job="freshet""#
         return series.hasSuffix("}") ? "\(series.dropLast()),\(labels)}" : "\(series){\(labels)}"
     }
 }

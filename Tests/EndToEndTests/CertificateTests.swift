@@ -98,8 +98,8 @@ import Testing
         )
         try print.output.write(toFile: list, atomically: true, encoding: .utf8)
         gateway.sendHangup()
-        _ = try await gateway.eventually("the list is in force") {
-            try await self.push(gateway, listed) == [#"goaway 0 last 0 {"reason":"BadCertificate"}"#] ? true : nil
+        try await gateway.eventuallyEverywhere("the list is in force") {
+            try await self.push(gateway, listed) == [#"goaway 0 last 0 {"reason":"BadCertificate"}"#]
         }
         #expect(try await self.push(gateway, other) == ["response 200"])
         await gateway.stop()
@@ -150,7 +150,7 @@ import Testing
             try String(contentsOfFile: "\(folder)/\($0)/ca.pem", encoding: .utf8)
         }
         try authorities.joined().write(toFile: "\(folder)/certs/ca.pem", atomically: true, encoding: .utf8)
-        _ = try await gateway.eventually("it is in force") { try await shown()["nextUpdate"] }
+        try await gateway.eventuallyEverywhere("it is in force") { try await shown()["nextUpdate"] != nil }
         #expect(try await shown()["refusal"] == nil)
         await gateway.stop()
     }
@@ -167,8 +167,8 @@ import Testing
             with: "    unknownTokens: accept\n    allowedClientCertificates: [{userID: scores-back-end}]"
         ).write(toFile: file, atomically: true, encoding: .utf8)
         gateway.sendHangup()
-        _ = try await gateway.eventually("the name is known") {
-            try await self.push(gateway, client) == ["response 200"] ? true : nil
+        try await gateway.eventuallyEverywhere("the name is known") {
+            try await self.push(gateway, client) == ["response 200"]
         }
         await gateway.stop()
     }
@@ -205,10 +205,10 @@ import Testing
 
         try String(contentsOfFile: "\(made)/server.key", encoding: .utf8)
             .write(toFile: key, atomically: true, encoding: .utf8)
-        let after = try await gateway.eventually("the new certificate is shown") {
-            let shown = try await self.shown(gateway)
-            return shown.name == "renewed.example" ? shown : nil
+        try await gateway.eventuallyEverywhere("the new certificate is shown") {
+            try await self.shown(gateway).name == "renewed.example"
         }
+        let after = try await self.shown(gateway)
         #expect(after.replaced == 1)
         #expect(after.refusal == nil)
         let seen = try await Command.run(

@@ -38,7 +38,8 @@ import Testing
         )
     }
 
-    @Test func `curl creates a channel, broadcasts on it, and finds it after a crash`() async throws {
+    @Test(.oneGateway("it starts again"))
+    func `curl creates a channel, broadcasts on it, and finds it after a crash`() async throws {
         var gateway = try await TestGateway.start(partitions: 2)
         var bearer = try await gateway.providerToken()
         let requestID = UUID().uuidString
@@ -113,7 +114,8 @@ import Testing
         await gateway.stop()
     }
 
-    @Test func `an app without channels says so, and rates hold for channels, too`() async throws {
+    @Test(.oneGateway("of a rate each has its part"))
+    func `an app without channels says so, and rates hold for channels, too`() async throws {
         let without = try await TestGateway.start(appSettings: "    channels: false")
         let bearer = try await without.providerToken()
         let list = "/1/apps/\(TestGateway.app)/all-channels"

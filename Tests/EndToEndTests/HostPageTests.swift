@@ -124,7 +124,8 @@ import Testing
         await site.stop()
     }
 
-    @Test func `a page that is there before the gateway goes on trying`() async throws {
+    @Test(.oneGateway("its port is known before it starts"))
+    func `a page that is there before the gateway goes on trying`() async throws {
         let folder = try TestGateway.makeFolder()
         try await TestGateway.makeCertificates(in: folder)
         let site = try await Site()

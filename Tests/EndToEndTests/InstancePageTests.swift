@@ -80,7 +80,8 @@ import WidgetModel
         await gateway.stop()
     }
 
-    @Test func `it lets the gateway replay older decisions, and says when that is done or not possible`() async throws {
+    @Test(.oneGateway("decisions on disk are a gateway's own"))
+    func `it lets the gateway replay older decisions, and says when that is done or not possible`() async throws {
         for (options, said) in [([], "The replay is done."), (["--in-memory"], "writes no decisions to its disk.")] {
             let gateway = try await TestGateway.start(options: options)
             let bearer = try await gateway.providerToken()
@@ -96,7 +97,8 @@ import WidgetModel
         }
     }
 
-    @Test func `pages say in plain words what reloads come from, and why answers are no success`() async throws {
+    @Test(.oneGateway("the health of a provider is that at the gateway which asks it"))
+    func `pages say in plain words what reloads come from, and why answers are no success`() async throws {
         let gateway = try await TestGateway.start(
             extra: TestGateway.providedApps,
             appSettings: "    developerMode: true"

@@ -4,7 +4,10 @@ import Testing
 
 /// Pushes that are more work than one may be, over real sockets.
 @Suite struct PushMaxTests {
-    @Test(arguments: [#""all":true"#, #""match":{"team":["seahawks"]}"#])
+    @Test(
+        .oneGateway("a gateway knows the work of its own partitions"),
+        arguments: [#""all":true"#, #""match":{"team":["seahawks"]}"#]
+    )
     func `a push to an app that is too much work is refused with its units, and one to a device is not`(
         members: String
     ) async throws {

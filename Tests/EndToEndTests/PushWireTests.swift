@@ -124,11 +124,12 @@ import Testing
             )
             tokens.append(minted.output.trimmingCharacters(in: .whitespacesAndNewlines))
         }
+        let url = gateway.pushURL
         let request = { (token: String) in
             [
                 "--silent", "--cacert", gateway.ca, "--http2", "--output", "/dev/null", "--write-out", "%{http_code} ",
                 "--header", "authorization: bearer \(token)", "--header", "apns-topic: \(TestGateway.topic)",
-                "--data", Self.plain, "\(gateway.pushURL)/3/device/\(TestGateway.token(1))",
+                "--data", Self.plain, "\(url)/3/device/\(TestGateway.token(1))",
             ]
         }
         // The token is not registered, so a push that gets past the credentials is answered 400.

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Rates of senders over real sockets: what curl is answered, and what operators see of it.
-@Suite struct RateLimitTests {
+@Suite(.oneGateway("of a rate each has its part")) struct RateLimitTests {
     private static let body = #"{"aps":{"content-changed":true}}"#
 
     private static func push(

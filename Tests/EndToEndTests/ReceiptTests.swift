@@ -74,7 +74,8 @@ import Testing
         return ids
     }
 
-    @Test func `after a kill -9 each push is told that was not, with what all partitions made of it`() async throws {
+    @Test(.oneGateway("it starts again"))
+    func `after a kill -9 each push is told that was not, with what all partitions made of it`() async throws {
         let folder = try await Self.folder()
         let target = try await FakeTarget(in: folder, .answer(200))
         var gateway = try await Self.start(in: folder, target)
@@ -118,7 +119,8 @@ import Testing
         await target.server.stop()
     }
 
-    @Test func `a receiver that takes nothing is told of, and tried now`() async throws {
+    @Test(.oneGateway("its log is in memory"))
+    func `a receiver that takes nothing is told of, and tried now`() async throws {
         let folder = try await Self.folder()
         let target = try await FakeTarget(in: folder, .answer(404))
         let gateway = try await Self.start(in: folder, target, options: ["--in-memory", "--movable-clock"])

@@ -57,13 +57,17 @@ import Testing
             #expect(outcome.steady.sent > 0, "\(client)")
             print("\(client): \(outcome.burst.sent) at once, \(outcome.steady.sent) in \(Self.seconds) s")
         }
-        let stats = try await gateway.curl("GET", "\(gateway.opsURL)/v1/stats").json
-        let listeners = try #require(stats["listeners"] as? [String: [String: Any]])
-        let push = try #require(listeners["push"])
-        #expect(push["limits"] as? [String: Int] == [:])
-        #expect(push["cutOff"] as? [String: [String: String]] == [:])
-        #expect(push["endedByFault"] as? Int == 0)
-        #expect(push["accepted"] as? Int == Self.clients.reduce(0) { $0 + $1.connections })
+        var connections = 0
+        for url in gateway.opsURLs {
+            let stats = try await gateway.curl("GET", "\(url)/v1/stats").json
+            let listeners = try #require(stats["listeners"] as? [String: [String: Any]])
+            let push = try #require(listeners["push"])
+            #expect(push["limits"] as? [String: Int] == [:])
+            #expect(push["cutOff"] as? [String: [String: String]] == [:])
+            #expect(push["endedByFault"] as? Int == 0)
+            connections += push["accepted"] as? Int ?? 0
+        }
+        #expect(connections == Self.clients.reduce(0) { $0 + $1.connections })
         // curl may have had answers that it did not come to write down.
         let sent = outcomes.values.reduce(0) { $0 + $1.burst.sent + $1.steady.sent }
         _ = try await gateway.eventually("\(sent) pushes are applied") {

@@ -20,11 +20,9 @@ final class TestGateway: Sendable {
     static let kid = "TESTKEY001"
 
     let folder: String
-    /// nil unless it was asked for.
-    let managePort: Int?
     /// The token that the gateway has made for operators; nil where they have others, or need none.
     let operatorToken: String?
-    private let ownPorts: (push: Int, host: Int, ops: Int)
+    private let ownPorts: (push: Int, manage: Int?, host: Int, ops: Int)
     private let command: Command
     /// The gateways that share its log, if there are any: each use of a port or an address is that of the next.
     private let peers: TestPeers?
@@ -32,6 +30,8 @@ final class TestGateway: Sendable {
     var ca: String { "\(self.folder)/certs/ca.pem" }
     var key: String { "\(self.folder)/certs/provider-key.p8" }
     var pushPort: Int { self.next.ownPorts.push }
+    /// nil unless it was asked for.
+    var managePort: Int? { self.next.ownPorts.manage }
     var hostPort: Int { self.next.ownPorts.host }
     var opsPort: Int { self.next.ownPorts.ops }
     var pushURL: String { "https://localhost:\(self.pushPort)" }
@@ -71,26 +71,28 @@ final class TestGateway: Sendable {
         self.operatorToken = operatorToken
         self.folder = folder
         self.command = command
-        self.managePort = ports["manage"]
         let push = try #require(ports["push"])
         // Where listeners are merged, the push listener takes what hosts ask.
-        self.ownPorts = (push, ports["host"] ?? push, try #require(ports["ops"]))
+        self.ownPorts = (push, ports["manage"], ports["host"] ?? push, try #require(ports["ops"]))
         self.peers = peers
     }
 
     /// The gateway that is asked next: this one, unless it has peers.
     private var next: TestGateway { self.peers?.next(after: self) ?? self }
 
-    /// The operators' token for an address of the ops listener; nil for another address.
-    private func operatorToken(for url: String) -> (isForOperators: Bool, token: String?) {
-        let gateways = [self] + (self.peers?.gateways ?? [])
-        let asked = gateways.first { url.hasPrefix("https://localhost:\($0.ownPorts.ops)") }
-        return (asked != nil, asked?.operatorToken)
-    }
+    /// This one, and those that share its log.
+    var members: [TestGateway] { [self] + (self.peers?.gateways ?? []) }
+
+    /// The addresses for operators of all of them.
+    var opsURLs: [String] { self.members.map { "https://localhost:\($0.ownPorts.ops)" } }
+
+    /// Whether an address is one of the ops listener.
+    private func isForOperators(_ url: String) -> Bool { self.opsURLs.contains { url.hasPrefix($0) } }
 
     /// Starts a gateway.
     ///
     /// - Parameters:
+    ///   - log: Where its log is; with a shared one it has two peers.
     ///   - folder: An existing folder of an earlier gateway, to start again on its data.
     ///   - extra: Lines that are appended to the configuration.
     ///   - appSettings: Lines of the app, indented by four.
@@ -103,6 +105,7 @@ final class TestGateway: Sendable {
     ///   - disk: A disk of its own for the log, which goes with it.
     ///   - peers: The gateways that share its log, and are asked in turn with it.
     static func start(
+        on log: TestLog = .usual,
         in folder: String? = nil,
         partitions: Int = 1,
         extra: String = "",
@@ -116,6 +119,25 @@ final class TestGateway: Sendable {
         disk: SmallDisk? = nil,
         peers: TestPeers? = nil
     ) async throws -> TestGateway {
+        if log == .sharedLog {
+            return try await self.startThree(in: folder) { folder, journal, more, peers in
+                try await self.start(
+                    on: .ownDisk,
+                    in: folder,
+                    partitions: partitions,
+                    extra: "\(extra)\n\(journal)",
+                    appSettings: appSettings,
+                    environment: environment,
+                    managesChannels: managesChannels,
+                    options: options + more,
+                    timelineProvider: timelineProvider,
+                    providerSettings: providerSettings,
+                    descriptors: descriptors,
+                    disk: disk,
+                    peers: peers
+                )
+            }
+        }
         let folder = try folder ?? disk?.folder ?? self.makeFolder()
         if !FileManager.default.fileExists(atPath: "\(folder)/certs/ca.pem") {
             try await self.makeCertificates(in: folder, ["--topic", self.topic])
@@ -130,25 +152,26 @@ final class TestGateway: Sendable {
         let serve = [self.program, "serve", "--config", "\(folder)/freshet.yaml"] + options
         let limiter = descriptors.map { ["prlimit", "--nofile=\($0)"] } ?? []
         let command = try Command("env", variables + limiter + (disk?.launcher ?? []) + serve)
-        var log: [String] = []
+        let (ports, token) = try await self.awaitReady(command, hasDisk: disk != nil)
+        return try TestGateway(folder: folder, command: command, ports: ports, operatorToken: token, peers: peers)
+    }
+
+    /// Waits until a gateway is ready: its ports, and the token that it has made for operators.
+    private static func awaitReady(_ command: Command, hasDisk: Bool) async throws -> (
+        ports: [String: Int], token: String?
+    ) {
+        var lines: [String] = []
         var token: String?
         for await line in command.lines {
-            log.append(line)
+            lines.append(line)
             if let file = self.entry(line, "operators need the token in this file")?["file"] as? String {
                 // On a disk of its own the file is seen by way of the process alone.
-                let path = disk == nil ? file : "/proc/\(command.pid)/root\(file)"
+                let path = hasDisk ? "/proc/\(command.pid)/root\(file)" : file
                 token = try String(contentsOfFile: path, encoding: .utf8).trimmingCharacters(in: .newlines)
             }
-            guard let ports = self.ports(in: line) else { continue }
-            return try TestGateway(
-                folder: folder,
-                command: command,
-                ports: ports,
-                operatorToken: token,
-                peers: peers
-            )
+            if let ports = self.ports(in: line) { return (ports, token) }
         }
-        throw Failure("the gateway did not start:\n\(log.joined(separator: "\n"))")
+        throw Failure("the gateway did not start:\n\(lines.joined(separator: "\n"))")
     }
 
     struct Failure: Error, CustomStringConvertible {
@@ -248,12 +271,10 @@ final class TestGateway: Sendable {
         self.command.killHard()
     }
 
-    /// Ends the gateway as an operator does, waits for it and removes its folder; then its peers.
+    /// Ends the gateway as an operator does, waits for it, then its peers, and removes its folder.
     func stop() async {
-        self.command.terminate()
-        _ = await self.command.wait()
+        for member in self.members { _ = await member.drain() }
         try? FileManager.default.removeItem(atPath: self.folder)
-        for peer in self.peers?.gateways ?? [] { await peer.stop() }
     }
 
     /// SIGTERM; the exit status once the process has ended.
@@ -262,11 +283,15 @@ final class TestGateway: Sendable {
         return await self.command.wait().status
     }
 
-    /// SIGTERM; what the gateway has written once it has ended.
+    /// SIGTERM; what the gateway and its peers have written once they have ended.
     func log() async -> String {
-        self.command.terminate()
-        let result = await self.command.wait()
-        return result.output + result.errors
+        var log = ""
+        for member in self.members {
+            member.command.terminate()
+            let result = await member.command.wait()
+            log += result.output + result.errors
+        }
+        return log
     }
 
     /// The lines of its log so far.
@@ -282,7 +307,7 @@ final class TestGateway: Sendable {
     }
 
     func sendTerminate() { self.command.terminate() }
-    func sendHangup() { self.command.hangUp() }
+    func sendHangup() { for member in self.members { member.command.hangUp() } }
     func exitStatus() async -> Int32 { await self.command.wait().status }
 
     /// Kill -9, and wait for the end.
@@ -329,8 +354,8 @@ extension TestGateway {
         options: [String] = ["--http2"],
         isOperator: Bool = true
     ) async throws -> Answer {
-        let (isForOperators, token) = self.operatorToken(for: url)
-        let bearer = bearer ?? (isOperator ? token : nil)
+        let isForOperators = self.isForOperators(url)
+        let bearer = bearer ?? (isOperator && isForOperators ? self.operatorToken : nil)
         let isSaid = headers.contains { $0.lowercased().hasPrefix("content-type:") }
         let headers = headers + (isForOperators && body != nil && !isSaid ? ["content-type: application/json"] : [])
         var arguments = ["--silent", "--show-error", "--include", "--max-time", "300", "--cacert", self.ca]
@@ -398,6 +423,25 @@ extension TestGateway {
             if let value = try await body() { return value }
         }
         throw Failure("never happened: \(what)")
+    }
+
+    /// The same until it holds at this gateway and at each that shares its log.
+    ///
+    /// - Parameter holds: Asks one gateway, once.
+    func eventuallyEverywhere(_ what: String, _ holds: () async throws -> Bool) async throws {
+        var inRow = 0
+        _ = try await self.eventually(what) {
+            inRow = try await holds() ? inRow + 1 : 0
+            return inRow == self.members.count ? true : nil
+        }
+    }
+
+    /// Expects what a change by a request brings: at once of one gateway, and soon of those that share its log.
+    ///
+    /// - Parameter holds: Asks one gateway, once.
+    func expectEverywhere(_ what: String, _ holds: () async throws -> Bool) async throws {
+        guard self.peers == nil else { return try await self.eventuallyEverywhere(what, holds) }
+        #expect(try await holds(), "\(what)")
     }
 
     /// Does something again and again, and to its end each time, for as long as something else is done.

@@ -5,13 +5,18 @@ import Testing
 @Suite struct TimelineFindingTests {
     /// How often the kind of scores had too much content, by the two places that count it.
     private static func counts(_ gateway: TestGateway) async throws -> [Int] {
-        let kinds = try await gateway.curl("GET", "\(gateway.opsURL)/v1/kinds/scores").json
-        let kind = (kinds["kinds"] as? [[String: Any]])?.first
-        let metrics = try await gateway.curl("GET", "\(gateway.opsURL)/metrics").body
         let name = #"freshet_timeline_findings_total{app="\#(TestGateway.app)",kind="scores",code="manyBytes"} "#
-        let line = metrics.split(separator: "\n").first { $0.hasPrefix(name) }
-        return [(kind?["findings"] as? [String: Int])?["manyBytes"], line.flatMap { Int($0.dropFirst(name.count)) }]
-            .map { $0 ?? 0 }
+        var counts = [0, 0]
+        // Of several gateways each counts those that it found.
+        for url in gateway.opsURLs {
+            let kinds = try await gateway.curl("GET", "\(url)/v1/kinds/scores").json
+            let kind = (kinds["kinds"] as? [[String: Any]])?.first
+            let metrics = try await gateway.curl("GET", "\(url)/metrics").body
+            let line = metrics.split(separator: "\n").first { $0.hasPrefix(name) }
+            counts[0] += (kind?["findings"] as? [String: Int])?["manyBytes"] ?? 0
+            counts[1] += line.flatMap { Int($0.dropFirst(name.count)) } ?? 0
+        }
+        return counts
     }
 
     @Test func `a host that says how much its entries show hears if it is more than devices keep`() async throws {
