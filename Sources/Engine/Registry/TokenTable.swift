@@ -23,7 +23,7 @@ struct TokenTable: ~Copyable, Sendable {
     struct BoundToken: Sendable {
         let token: DeviceToken
         let boundAt: Instant
-        /// The app's at that time: a token is of one environment, and whoever names it again says that it is of the present one.
+        /// The app's at that time: a token is of one environment, and a registration that names it again says that it is of the present one.
         let environment: PushEnvironment
     }
 
