@@ -178,7 +178,7 @@ struct ClusterAlertTests {
         for gateway in [first, second] {
             _ = try await gateway.eventually("it says so") { () async throws -> Bool? in
                 let status = try await gateway.runVerb(["cluster", "status"])
-                return status.status == 1 && status.output.contains("partition 0: no snapshot for") ? true : nil
+                return status.status == 1 && status.output.contains("Partition 0 has had no snapshot for") ? true : nil
             }
         }
         // Their last snapshots would wait for the stream.

@@ -228,7 +228,7 @@ import Testing
     /// The pushes are more work than a drain has time for: each searches many long values for many patterns in vain.
     @Test func `SIGTERM ends a gateway that has much to apply, also as it starts, and nothing is lost`() async throws {
         let (folder, pushes) = (try TestGateway.makeFolder(), 60)
-        let patient = "fairness: {undecided: 1h, pushMax: 1h}"
+        let patient = "fairness: {undecided: 1h, pushMax: 1h}\ntimeouts: {drain: 1s}"
         let first = try await TestGateway.start(in: folder, extra: patient)
         let bearer = try await first.providerToken()
         let values = (0..<200).map { String(repeating: "a", count: 900) + "\($0)" }
