@@ -177,8 +177,10 @@ struct ClusterUpgradeTests {
         #expect(!prometheus.firing.contains("FreshetPartitionUnowned"))
         try await pair.newer.drain()
         try await prometheus.waitUntilFiring(["FreshetPartitionUnowned"])
-        let status = try await pair.older.runVerb(["cluster", "status"])
-        #expect(status.status == 1 && status.output.contains("for a node with rules"), "\(status.output)")
+        _ = try await pair.older.eventually("it says which rules are missing") {
+            let status = try await pair.older.runVerb(["cluster", "status"])
+            return status.status == 1 && status.output.contains("wait for a node with rules 2") ? true : nil
+        }
         await pair.older.stop()
         try FileManager.default.removeItem(atPath: pair.newer.folder)
     }
