@@ -17,9 +17,9 @@ struct Certs: ParsableCommand {
 
     @Option(help: "The folder to write to; made if it does not exist.") var out = "certs"
     @Option(name: .customLong("host"), help: "A DNS name of the server; may be given several times.")
-    var hosts: [String] = ["localhost"]
+    var hosts = Self.usualHosts
     @Option(name: .customLong("address"), help: "An IP address of the server; may be given several times.")
-    var addresses: [String] = ["127.0.0.1", "::1"]
+    var addresses = Self.usualAddresses
     @Option(help: "How many days the server's and the client's certificates are valid.") var days = 365
     @Option(name: .customLong("topic"), help: "A topic the client certificate is for; may be given several times.")
     var topics: [String] = []
@@ -95,9 +95,10 @@ struct Certs: ParsableCommand {
     }
 
     /// Whether options name the server.
-    private var namesServer: Bool {
-        self.hosts != ["localhost"] || self.addresses != ["127.0.0.1", "::1"]
-    }
+    private var namesServer: Bool { self.hosts != Self.usualHosts || self.addresses != Self.usualAddresses }
+
+    private static let usualHosts = ["localhost"]
+    private static let usualAddresses = ["127.0.0.1", "::1"]
 
     private func authority() throws -> CertificateAuthority {
         if self.exists("ca.pem"), self.exists("ca.key") {

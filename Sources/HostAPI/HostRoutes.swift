@@ -151,13 +151,7 @@ package struct HostRoutes: Sendable {
             return entry
         case .removed(let app, let reason, let at):
             guard caller.mayAct(for: token, of: app) else { throw self.noHost(of: caller) }
-            guard !reason.isUnderWay(since: at, now: self.authorizer.now) else {
-                throw Problem(
-                    .unavailable,
-                    "the push token is being registered for another host; send it again",
-                    retryAfter: Problem.retryAfterSeconds
-                )
-            }
+            guard !reason.isUnderWay(since: at, now: self.authorizer.now) else { throw Problem.tokenMoves }
             let what = reason == .leaseEnded ? "the lease ended" : "the push token was removed"
             throw Problem(.gone, "\(what) at \(RFC3339.text(of: at) ?? ""); register again")
         case .unknown: throw self.noHost(of: caller)

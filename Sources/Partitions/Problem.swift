@@ -138,6 +138,13 @@ package struct Problem: Error, Hashable, Sendable {
         )
     }
 
+    /// A push token that is taken from one host, and not given to the next one yet.
+    package static let tokenMoves = Problem(
+        .unavailable,
+        "the push token is being registered for another host; send it again",
+        retryAfter: Self.retryAfterSeconds
+    )
+
     /// A team that has its share of undecided work in the log.
     static func overShare(retryAfter: Int) -> Problem {
         Problem(

@@ -411,13 +411,7 @@ extension PushJudge {
             }
         case .removed(let isOfApp, let reason, let at):
             guard isOfApp else { throw Self.ofAnotherApp }
-            guard !reason.isUnderWay(since: at, now: now) else {
-                throw RejectionAnswer(
-                    .serviceUnavailable,
-                    detail: "the push token is being registered for another host; send it again",
-                    retryAfter: Problem.retryAfterSeconds
-                )
-            }
+            guard !reason.isUnderWay(since: at, now: now) else { throw RejectionAnswer(Problem.tokenMoves) }
             throw RejectionAnswer(reason == .leaseEnded ? .expiredToken : .unregistered, timestamp: at)
         case .unknown:
             guard app.acceptsUnknownTokens else {

@@ -174,10 +174,10 @@ import WidgetModel
         scene.nodes.cutOff(scene.first.node)
         // So a push to an unknown token is not judged at once, and then not refused for good.
         #expect(!directory.isWhole)
-        #expect(await log.lookups([Sports.token("nobody")], in: directory) == [.failure(.cutOff)])
+        #expect(await log.lookups([Sports.token("unknown")], in: directory) == [.failure(.cutOff)])
         scene.nodes.connect(scene.first.node)
         #expect(directory.isWhole)
-        #expect(await log.lookups([Sports.token("nobody")], in: directory) == [.success(.unknown)])
+        #expect(await log.lookups([Sports.token("unknown")], in: directory) == [.success(.unknown)])
     }
 
     @Test func `tokens are found wherever they are, and are unknown only if all say so`() async throws {
