@@ -50,7 +50,7 @@ def draw(series: dict[str, list[tuple[int, float]]], caption: str, file: str) ->
     axes.set(title=caption, xlabel="instances")
     axes.title.set_size("small")
     axes.grid(color="#dddddd")
-    figure.legend(loc="outside right upper", frameon=False)
+    axes.legend(loc="upper left", bbox_to_anchor=(1.02, 1), frameon=False)
     figure.savefig(file, format="svg", metadata={"Date": None})
 
 
