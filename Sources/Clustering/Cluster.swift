@@ -73,10 +73,10 @@ package protocol Cluster: Sendable {
     /// The node that has a partition, as far as this node knows; nil if none has.
     func owner(of partition: PartitionID) -> ClusterNode?
 
-    /// Sends all other nodes the content that a host is to draw. Nothing stores it: a node that does not hear it now never does.
-    func show(_ drawing: [UInt8])
+    /// Tells all other nodes something. Nothing stores it: a node that does not hear it now never does.
+    func announce(_ announcement: [UInt8])
 
-    /// Has the content that other nodes send handed on, one after the other.
+    /// Has the announcements of other nodes handed on, one after the other.
     ///
     /// - Throws: If there is no thread to be had for it.
     func watch(_ take: @escaping @Sendable ([UInt8]) -> Void) throws

@@ -57,17 +57,37 @@ extension Gateway {
         }
     }
 
-    /// A function that shows placeholders and entries to the hosts that are to draw them, whichever node has their streams.
-    func makeDrawing() throws -> @Sendable ([HostEvent]) -> Void {
+    /// A function that shows placeholders and entries to the hosts that are to draw them, whichever node has their streams, and tells the
+    /// other nodes of answers that are out of date. What other nodes announce takes effect from now on.
+    func makeAnnouncing(_ apps: LiveApps, _ gallery: Gallery) throws -> @Sendable ([Announcement]) -> Void {
         let streams = self.streams
-        guard let cluster = self.stores.membership?.cluster else { return { streams.draw($0) } }
-        try cluster.watch { bytes in
-            // A newer program's drawing may not be readable here.
-            if let drawing = try? HostEvent(drawing: bytes) { streams.draw([drawing]) }
+        let draw: @Sendable ([Announcement]) -> Void = { announcements in
+            let drawings = announcements.compactMap { if case .drawing(let drawing) = $0 { drawing } else { nil } }
+            if !drawings.isEmpty { streams.draw(drawings) }
         }
-        return { drawings in
-            streams.draw(drawings)
-            for drawing in drawings { if let bytes = drawing.drawingBytes { cluster.show(bytes) } }
+        guard let cluster = self.stores.membership?.cluster else { return draw }
+        try cluster.watch { bytes in
+            // A newer program's announcement may not be readable here.
+            switch try? Announcement(bytes) {
+            case .drawing(let drawing): streams.draw([drawing])
+            case .pushed(let pushed):
+                let served = apps.apps
+                for noted in pushed { served[noted.app]?.pushedKinds.noteElsewhere(noted.kinds) }
+            case .outdated(let answers): gallery.invalidate(answers)
+            case nil: break
+            }
+        }
+        return { announcements in
+            draw(announcements)
+            for bytes in announcements.compactMap(\.bytes) { cluster.announce(bytes) }
+        }
+    }
+
+    /// Tells the other nodes at every beat which kinds pushes were accepted for, until the task is cancelled.
+    func announcePushedKinds(_ apps: LiveApps) async {
+        guard let membership = self.stores.membership else { return }
+        while (try? await Task.sleep(for: .milliseconds(membership.limits.beat.milliseconds))) != nil {
+            for bytes in apps.apps.takeUntold().compactMap(\.bytes) { membership.cluster.announce(bytes) }
         }
     }
 

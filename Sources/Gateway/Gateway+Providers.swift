@@ -19,7 +19,7 @@ extension Gateway {
 
     /// Has the owners' effects handed on, and then takes up the outstanding reloads. So it finds all that were issued before.
     func startDelivering(_ files: Files) async throws -> Delivering {
-        let providers = try await self.makeProviders(files.connections)
+        let providers = try await self.makeProviders(files)
         self.followSettings(providers, files.connections)
         self.readiness.progress = nil
         self.readiness.set(.replay, met: true)
@@ -66,7 +66,7 @@ extension Gateway {
     }
 
     /// Reads the timelines that were kept, and makes a fetcher for each kind that has a provider.
-    private func makeProviders(_ connections: ProviderConnections) async throws -> TimelineProviders {
+    private func makeProviders(_ files: Files) async throws -> TimelineProviders {
         let contents = ContentStore(
             archive: self.stores.timelines,
             bytesMax: self.configuration.timelines.contentBytesMax,
@@ -74,19 +74,24 @@ extension Gateway {
         )
         let now = self.clock.now()
         try await NIOThreadPool.singleton.runIfActive { try contents.load(at: now) }
-        let draw = try self.makeDrawing()
+        let gallery = Gallery(
+            age: self.configuration.timelines.galleryAge,
+            clock: self.clock,
+            states: self.states
+        )
+        let announce = try self.makeAnnouncing(files.apps, gallery)
         let services = TimelineFetcher.Services(
             log: self.log,
             contents: contents,
             clock: self.clock,
-            gallery: Gallery(age: self.configuration.timelines.galleryAge, clock: self.clock, states: self.states),
+            gallery: gallery,
             timelineLimits: self.configuration.limits.engine.timelines,
             asks: self.delivers,
             telemetry: self.telemetry(.providers),
-            draw: draw
+            announce: announce
         )
         return TimelineProviders(
-            fetchers: connections.all.map { TimelineFetcher($0, services: services) },
+            fetchers: files.connections.all.map { TimelineFetcher($0, services: services) },
             services: services
         )
     }

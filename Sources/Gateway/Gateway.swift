@@ -365,6 +365,7 @@ package final class Gateway: Service {
             Task { for await gone in self.departing { await parts.delivering.outgoing.letGo(gone) } },
             Task { await self.tellStates(parts.watch, operators) },
             Task { await self.watchElsewhere() },
+            Task { await self.announcePushedKinds(parts.files.apps) },
             Task { await self.watchTokensElsewhere() },
             Task { await self.watchUsagesElsewhere() },
         ]

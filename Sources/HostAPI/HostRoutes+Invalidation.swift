@@ -32,7 +32,8 @@ extension HostRoutes {
         }
         try object.finish()
         let question = subject == .relevance ? ProviderRequest.relevance : .recommendations
-        self.providers?.invalidate(question, app: app.bundle, kind: kind)
+        // Before the hosts are told, so that those that ask at once are not given what is out of date.
+        self.providers?.invalidate(OutdatedAnswers(question, app: app.bundle, kind: kind))
         let record = Record.invalidate(InvalidationRequest(subject, app: app.bundle, kind: kind, host: host))
         let answers: [RecordAnswer.Result]
         switch (subject, host) {

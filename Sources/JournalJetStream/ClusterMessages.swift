@@ -74,20 +74,20 @@ enum BeatMessage {
     }
 }
 
-/// A drawing for a host, as a message.
-enum DrawingMessage {
+/// An announcement to the other nodes, as a message.
+enum AnnouncementMessage {
     /// - Parameter node: The number of the node that tells it.
-    static func bytes(_ drawing: [UInt8], by node: UInt64, _ journalID: String, in subject: String) -> [UInt8] {
-        MessageFormat.message(.drawing, journalID, in: subject) { writer in
+    static func bytes(_ announcement: [UInt8], by node: UInt64, _ journalID: String, in subject: String) -> [UInt8] {
+        MessageFormat.message(.announcement, journalID, in: subject) { writer in
             writer.write(fixed64: node)
-            writer.write(drawing)
+            writer.write(announcement)
         }
     }
 
-    static func drawing(_ bytes: [UInt8], _ journalID: String, in subject: String) throws(MessageError)
-        -> (node: UInt64, drawing: [UInt8])
+    static func read(_ bytes: [UInt8], _ journalID: String, in subject: String) throws(MessageError)
+        -> (node: UInt64, announcement: [UInt8])
     {
-        var reader = try MessageFormat.reader(of: bytes, .drawing, journalID, in: subject)
+        var reader = try MessageFormat.reader(of: bytes, .announcement, journalID, in: subject)
         do {
             return (try reader.readFixed64(), try reader.readBytes())
         } catch {

@@ -30,7 +30,7 @@ package final class JetStreamCluster: Cluster {
     private let joined = Mutex<Joined?>(nil)
     private let requests = WorkBox<Request>()
     private let isClosed = Atomic<Bool>(false)
-    /// Tells its own drawings from those of other nodes.
+    /// Tells its own announcements from those of other nodes.
     private let number = UInt64.random(in: .min ... .max)
     private let threads = ThreadGroup()
 
@@ -88,25 +88,25 @@ package final class JetStreamCluster: Cluster {
         }
     }
 
-    // MARK: Drawings
+    // MARK: Announcements
 
-    package func show(_ drawing: [UInt8]) {
+    package func announce(_ announcement: [UInt8]) {
         guard self.joined.withLock({ $0?.machine.hasPeers ?? false }) else { return }
-        let subject = self.core.names.drawings
+        let subject = self.core.names.announcements
         self.core.broker.tell(
-            DrawingMessage.bytes(drawing, by: self.number, self.core.journalID, in: subject),
+            AnnouncementMessage.bytes(announcement, by: self.number, self.core.journalID, in: subject),
             to: subject
         )
     }
 
     package func watch(_ take: @escaping @Sendable ([UInt8]) -> Void) throws(JournalError) {
-        try self.threads.start("cluster-show") {
-            let subject = self.core.names.drawings
+        try self.threads.start("cluster-announce") {
+            let subject = self.core.names.announcements
             self.listen(to: subject, waitMilliseconds: Self.watchMilliseconds) { told in
-                guard let told, let shown = try? DrawingMessage.drawing(told, self.core.journalID, in: subject),
-                    shown.node != self.number
+                guard let told, let heard = try? AnnouncementMessage.read(told, self.core.journalID, in: subject),
+                    heard.node != self.number
                 else { return }
-                take(shown.drawing)
+                take(heard.announcement)
             }
         }
     }

@@ -35,7 +35,7 @@ package enum MessageFormat {
         case wishes = 8
         case question = 9
         case answer = 10
-        case drawing = 11
+        case announcement = 11
     }
 
     package static func message(_ kind: Kind, _ journalID: String, in place: String, _ body: (inout ByteWriter) -> Void)

@@ -63,8 +63,8 @@ package struct StreamNames: Hashable, Sendable {
     package func answer(to start: UInt64, _ question: UInt64) -> String {
         "\(self.root).answer.\(String(start, radix: 16)).\(String(question, radix: 16))"
     }
-    /// The drawings for hosts, as nodes show each other; not stored.
-    package var drawings: String { "\(self.root).show" }
+    /// What nodes announce to each other; not stored.
+    package var announcements: String { "\(self.root).show" }
     package func note(_ note: PartitionNote, of partition: PartitionID) -> String {
         "\(self.root).meta.\(note.rawValue).\(partition)"
     }

@@ -48,6 +48,41 @@ struct ClusterProviderTests {
         return Set(found)
     }
 
+    /// The teams that a gateway suggests to the first host.
+    private static func suggestions(_ gateway: TestGateway, _ bearer: String) async throws -> [String] {
+        try await gateway.host(1, bearer).suggestions().suggestions.compactMap { $0.configuration["team"]?.string }
+    }
+
+    @Test func `a push or an invalidation at one gateway lets the other ask for relevance again`() async throws {
+        let (brokers, folder) = (try Brokers(), try TestGateway.makeFolder())
+        let provider = try await ExampleProvider(in: folder)
+        try provider.set(us: 0, them: 0, team: "rams")
+        let first = try await Self.start("gateway-a", brokers, provider, in: folder)
+        let beside = try TestGateway.makeFolder(beside: folder)
+        let second = try await Self.start("gateway-b", brokers, provider, in: beside)
+        try await Self.awaitPartitions(first) { $0 < Self.partitions }
+        let bearer = try await first.providerToken()
+        _ = try await first.register(1, teams: ["seahawks"], bearer: bearer)
+        for gateway in [first, second] { #expect(try await Self.suggestions(gateway, bearer) == ["rams"]) }
+
+        try provider.set(us: 0, them: 0, team: "bears")
+        for gateway in [first, second] { #expect(try await Self.suggestions(gateway, bearer) == ["rams"]) }
+        _ = try await first.pushScore(bearer)
+        _ = try await second.eventually("it has asked again after the push") {
+            try await Self.suggestions(second, bearer) == ["bears"] ? true : nil
+        }
+
+        try provider.set(us: 0, them: 0, team: "rams")
+        let path = "/v1/apps/\(TestGateway.app)/invalidate-relevance"
+        let told = try await first.curl("POST", "\(first.hostURL)\(path)", bearer: bearer)
+        #expect(told.status == 200)
+        _ = try await second.eventually("it has asked again after the invalidation") {
+            try await Self.suggestions(second, bearer) == ["rams"] ? true : nil
+        }
+        for gateway in [first, second] { await gateway.stop() }
+        await provider.stop()
+    }
+
     @Test func `later entries come to open streams when their gateway has died`() async throws {
         let (brokers, folder) = (try Brokers(), try TestGateway.makeFolder())
         let provider = try await ExampleProvider(later: 40, in: folder)

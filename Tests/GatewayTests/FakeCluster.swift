@@ -28,7 +28,7 @@ final class FakeCluster: Cluster {
         guard case .reports(let report) = news else { return }
         self.machine.withLock { $0.reports(report) }
     }
-    func show(_: [UInt8]) {}
+    func announce(_: [UInt8]) {}
     func watch(_: @escaping @Sendable ([UInt8]) -> Void) {}
     func close() {}
 

@@ -150,6 +150,9 @@ import WidgetModel
         let path = "/v1/apps/com.example.scores/invalidate-relevance"
         let told = try await scene.routes.send("POST", path, try scene.routes.key.providerToken())
         #expect(told.status == 200)
+        // The other nodes are told as well.
+        let outdated = OutdatedAnswers(.relevance, app: Sports.app, kind: nil)
+        #expect(scene.provider.announced == [.outdated(outdated)])
         #expect(try await scene.teams() == Self.strings("bears"))
     }
 
@@ -164,7 +167,7 @@ import WidgetModel
         scene.fail()
         try #require(scene.routes.apps[Sports.app]).pushedKinds.note(nil)
         #expect(try await scene.teams() == Self.strings("rams"))
-        scene.provider.providers.gallery.invalidate(.relevance, app: Sports.app, kind: nil)
+        scene.provider.providers.gallery.invalidate(OutdatedAnswers(.relevance, app: Sports.app, kind: nil))
         #expect(try await scene.teams() == Self.strings("rams"))
         scene.pass(.days(2))
         #expect(try await scene.teams() == Self.strings("rams"))

@@ -1,5 +1,5 @@
 import APNSWire
-package import Engine
+import Engine
 import HTTPTransport
 package import Partitions
 package import Serving
@@ -104,12 +104,13 @@ package final class Gallery: Sendable {
     /// The answer that is kept, however old; nil if there is none. Asks no provider.
     package func kept(_ question: GalleryQuestion) -> JSONValue? { self.cache.withLock { $0.answers[question]?.value } }
 
-    /// Lets questions be asked anew: `invalidateRelevance(ofKind:)` and `invalidateConfigurationRecommendations()`.
-    ///
-    /// - Parameter kind: Nil for all kinds of the app.
-    package func invalidate(_ question: ProviderRequest, app: BundleID, kind: WidgetKind?) {
+    /// Lets questions be asked anew.
+    package func invalidate(_ answers: OutdatedAnswers) {
         self.cache.withLock { cache in
-            cache.outdate { $0.question == question && $0.key.app == app && (kind == nil || $0.key.kind == kind) }
+            cache.outdate {
+                $0.question == answers.question && $0.key.app == answers.app
+                    && (answers.kind == nil || $0.key.kind == answers.kind)
+            }
         }
     }
 

@@ -188,7 +188,7 @@ extension TimelineFetcher {
                 contents.release([records[index]])
             }
         }
-        self.services.draw(contents.accept(taken, at: now).map { .entry($0) })
+        self.services.announce(contents.accept(taken, at: now).map { .drawing(.entry($0)) })
         return .stored(outcomes)
     }
 }

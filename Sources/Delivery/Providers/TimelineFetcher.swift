@@ -25,8 +25,8 @@ package actor TimelineFetcher {
         /// False where no provider is ever asked: the reloads to be fetched wait.
         let asks: Bool
         package let telemetry: DeliveryTelemetry
-        /// Shows placeholders and entries on the streams of their hosts.
-        package let draw: @Sendable ([HostEvent]) -> Void
+        /// Tells this node's streams and all other nodes.
+        package let announce: @Sendable ([Announcement]) -> Void
         /// The findings about the timelines of each kind.
         var states: KindStates { self.gallery.states }
 
@@ -38,7 +38,7 @@ package actor TimelineFetcher {
             timelineLimits: TimelineLimits = TimelineLimits(),
             asks: Bool = true,
             telemetry: DeliveryTelemetry,
-            draw: @escaping @Sendable ([HostEvent]) -> Void
+            announce: @escaping @Sendable ([Announcement]) -> Void
         ) {
             self.log = log
             self.contents = contents
@@ -47,7 +47,7 @@ package actor TimelineFetcher {
             self.timelineLimits = Shared(timelineLimits)
             self.asks = asks
             self.telemetry = telemetry
-            self.draw = draw
+            self.announce = announce
         }
     }
 
@@ -218,7 +218,9 @@ extension TimelineFetcher {
             }
         case .showPlaceholder(let subject):
             guard self.services.contents.begin(subject.address, subject.reload) else { return }
-            if let placeholder = self.placeholder(subject) { self.services.draw([.placeholder(placeholder)]) }
+            if let placeholder = self.placeholder(subject) {
+                self.services.announce([.drawing(.placeholder(placeholder))])
+            }
         case .answerCallBack(let number, let taken):
             self.callBacks.removeValue(forKey: number)?.resume(returning: taken)
         case .forget(let reloads): self.services.telemetry.tracing?.forget(reloads)

@@ -125,7 +125,7 @@ package final class TimelineProviders: TimelineSource, ProviderStatus {
         let due = self.services.contents.due(upTo: now).filter { due in
             self.services.log.isPresent(self.services.log.partition(of: due.timeline.address.host))
         }
-        if !due.isEmpty { self.services.draw(await self.current(due).map { .entry($0) }) }
+        if !due.isEmpty { self.services.announce(await self.current(due).map { .drawing(.entry($0)) }) }
     }
 
     /// Waits until every provider has answered all questions that are due by now, and shows the entries whose dates have come: for a clock
@@ -187,7 +187,8 @@ extension TimelineProviders {
         return await self.gallery.answer(question, fetcher.connection, pushed)
     }
 
-    package func invalidate(_ question: ProviderRequest, app: BundleID, kind: WidgetKind?) {
-        self.gallery.invalidate(question, app: app, kind: kind)
+    package func invalidate(_ answers: OutdatedAnswers) {
+        self.gallery.invalidate(answers)
+        self.services.announce([.outdated(answers)])
     }
 }

@@ -7,7 +7,7 @@ package final class PushedKinds: Sendable {
     ///
     /// A bit for each hash of a kind's name: kinds that share one are in it together, which costs a question that need not have
     /// been asked. None that was put in is ever missed.
-    package struct Kinds: Hashable, Sendable {
+    package struct Kinds: Hashable, Sendable, ByteCoded {
         fileprivate var bits: UInt64
 
         fileprivate init(bits: UInt64) {
@@ -19,6 +19,10 @@ package final class PushedKinds: Sendable {
             self.bits = kind.map { Self.bit(of: $0) } ?? .max
         }
 
+        package init(from reader: inout ByteReader) throws(ByteError) { self.bits = try reader.readFixed64() }
+
+        package func encode(into writer: inout ByteWriter) { writer.write(fixed64: self.bits) }
+
         package var isEmpty: Bool { self.bits == 0 }
 
         package func contains(_ kind: WidgetKind) -> Bool { self.bits & Self.bit(of: kind) != 0 }
@@ -29,13 +33,23 @@ package final class PushedKinds: Sendable {
     }
 
     private let bits = Atomic<UInt64>(0)
+    /// Those that other nodes have not been told of.
+    private let untold = Atomic<UInt64>(0)
 
     package init() {}
 
     package func note(_ kinds: Kinds) {
+        Self.add(kinds, to: self.bits)
+        Self.add(kinds, to: self.untold)
+    }
+
+    /// Notes kinds that another node accepted pushes for.
+    package func noteElsewhere(_ kinds: Kinds) { Self.add(kinds, to: self.bits) }
+
+    private static func add(_ kinds: Kinds, to bits: borrowing Atomic<UInt64>) {
         // Nearly always they are set already: a mere read leaves the cache line to the other processors, too.
-        guard self.bits.load(ordering: .relaxed) & kinds.bits != kinds.bits else { return }
-        self.bits.bitwiseOr(kinds.bits, ordering: .relaxed)
+        guard bits.load(ordering: .relaxed) & kinds.bits != kinds.bits else { return }
+        bits.bitwiseOr(kinds.bits, ordering: .relaxed)
     }
 
     /// - Parameter kind: Nil for all kinds.
@@ -43,4 +57,7 @@ package final class PushedKinds: Sendable {
 
     /// The kinds that were noted since the last call.
     package func take() -> Kinds { Kinds(bits: self.bits.exchange(0, ordering: .relaxed)) }
+
+    /// The kinds that this node has noted since the last call, for the others.
+    package func takeUntold() -> Kinds { Kinds(bits: self.untold.exchange(0, ordering: .relaxed)) }
 }

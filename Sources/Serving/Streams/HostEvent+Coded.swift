@@ -2,7 +2,7 @@ import Engine
 import TimelineProviding
 package import WidgetModel
 
-/// Drawings, as one node tells them to the others.
+/// Drawings, as nodes tell them to each other.
 extension HostEvent {
     private static let placeholderTag: UInt8 = 1
     private static let entryTag: UInt8 = 2

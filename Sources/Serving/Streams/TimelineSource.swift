@@ -20,10 +20,8 @@ package protocol TimelineSource: Sendable {
     /// - Parameter pushed: The kinds of the app that were pushed to: their relevance is asked anew.
     /// - Returns: Nil if there is none at all, or no provider.
     func answer(_ question: GalleryQuestion, _ pushed: PushedKinds) async -> JSONValue?
-    /// Lets a question be asked anew.
-    ///
-    /// - Parameter kind: Nil for all kinds of the app.
-    func invalidate(_ question: ProviderRequest, app: BundleID, kind: WidgetKind?)
+    /// Lets questions be asked anew, at all nodes.
+    func invalidate(_ answers: OutdatedAnswers)
     /// A kind's provider calls back with timelines that it has promised.
     ///
     /// - Returns: Nil if the kind has no provider.

@@ -70,7 +70,7 @@ final class MemoryNodes: Sendable {
         var clockTroubles: [ClockTrouble] { [] }
         var losses: Int { 0 }
         func change(_ change: PlacementWishes.Change) {}
-        func show(_ drawing: [UInt8]) {}
+        func announce(_ announcement: [UInt8]) {}
         func watch(_ take: @escaping @Sendable ([UInt8]) -> Void) {}
         func owner(of partition: PartitionID) -> ClusterNode? { self.nodes.owner(of: partition) }
         func close() {}

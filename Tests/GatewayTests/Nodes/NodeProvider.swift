@@ -48,8 +48,8 @@ final class NodeProvider: Sendable {
             clock: clock,
             gallery: Gallery(age: .hours(1), clock: clock, states: KindStates()),
             telemetry: DeliveryTelemetry(logger: logger),
-            draw: { events in
-                for case .entry(let due) in events {
+            announce: { announcements in
+                for case .drawing(.entry(let due)) in announcements {
                     world.shown.withLock { $0.append(String(decoding: due.entry.content, as: UTF8.self)) }
                 }
             }

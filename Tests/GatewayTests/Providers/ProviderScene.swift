@@ -27,11 +27,11 @@ final class ProviderScene: Sendable {
     let providers: TimelineProviders
     private let world: World
 
-    /// The provider's requests and answers, and the entries that were shown.
+    /// The provider's requests and answers, and what was announced.
     private final class World: Sendable {
         let asked = Mutex<[JSONValue]>([])
         let findings = Mutex<[String?]>([])
-        let shown = Mutex<[HostEvent]>([])
+        let announced = Mutex<[Announcement]>([])
         /// How it was asked for the placeholders of new widgets.
         let askedForPlaceholders = Mutex<[JSONValue]>([])
         let placeholder = Mutex<@Sendable () async throws -> HTTPClientResponse>({
@@ -75,7 +75,7 @@ final class ProviderScene: Sendable {
             clock: clock,
             gallery: Gallery(age: galleryAge, clock: clock, states: self.states),
             telemetry: DeliveryTelemetry(logger: logger),
-            draw: { events in world.shown.withLock { $0 += events } }
+            announce: { announcements in world.announced.withLock { $0 += announcements } }
         )
         self.scene = scene
         self.world = world
@@ -113,18 +113,18 @@ final class ProviderScene: Sendable {
     var told: [String?] { self.world.findings.withLock { $0 } }
     /// The placeholders and entries that were shown: instance and content.
     var shown: [String] {
-        self.world.shown.withLock { events in
-            events.map { event in
-                switch event {
-                case .placeholder(let placeholder):
-                    "placeholder of \(Self.text(placeholder.address)) "
-                        + String(decoding: placeholder.content.jsonText, as: UTF8.self)
-                case .entry(let due): "\(Self.text(due.timeline.address)) \(Self.text(due.entry))"
-                case .reload, .invalidation: "\(event)"
-                }
+        self.announced.compactMap { announcement in
+            switch announcement {
+            case .drawing(.placeholder(let placeholder)):
+                "placeholder of \(Self.text(placeholder.address)) "
+                    + String(decoding: placeholder.content.jsonText, as: UTF8.self)
+            case .drawing(.entry(let due)): "\(Self.text(due.timeline.address)) \(Self.text(due.entry))"
+            case .drawing(let event): "\(event)"
+            case .pushed, .outdated: nil
             }
         }
     }
+    var announced: [Announcement] { self.world.announced.withLock { $0 } }
 
     private static func text(_ address: InstanceAddress) -> String { "\(address.host.id):\(address.instance)" }
 
