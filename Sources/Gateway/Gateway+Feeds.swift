@@ -73,7 +73,7 @@ extension Gateway {
             case .pushed(let pushed):
                 let served = apps.apps
                 for noted in pushed { served[noted.app]?.pushedKinds.noteElsewhere(noted.kinds) }
-            case .outdated(let answers): gallery.invalidate(answers)
+            case .invalidated(let request): gallery.invalidate(request)
             case nil: break
             }
         }

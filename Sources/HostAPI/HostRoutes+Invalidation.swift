@@ -31,10 +31,10 @@ extension HostRoutes {
             host = try object.string("host", bytesMax: RegistrationBody.hostBytesMax).map { HostID($0) }
         }
         try object.finish()
-        let question = subject == .relevance ? ProviderRequest.relevance : .recommendations
+        let request = InvalidationRequest(subject, app: app.bundle, kind: kind, host: host)
         // Before the hosts are told, so that those that ask at once are not given what is out of date.
-        self.providers?.invalidate(OutdatedAnswers(question, app: app.bundle, kind: kind))
-        let record = Record.invalidate(InvalidationRequest(subject, app: app.bundle, kind: kind, host: host))
+        self.providers?.invalidate(request)
+        let record = Record.invalidate(request)
         let answers: [RecordAnswer.Result]
         switch (subject, host) {
         case (.relevance, let host?):

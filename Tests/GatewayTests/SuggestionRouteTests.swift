@@ -151,8 +151,7 @@ import WidgetModel
         let told = try await scene.routes.send("POST", path, try scene.routes.key.providerToken())
         #expect(told.status == 200)
         // The other nodes are told as well.
-        let outdated = OutdatedAnswers(.relevance, app: Sports.app, kind: nil)
-        #expect(scene.provider.announced == [.outdated(outdated)])
+        #expect(scene.provider.announced == [.invalidated(InvalidationRequest(.relevance, app: Sports.app))])
         #expect(try await scene.teams() == Self.strings("bears"))
     }
 
@@ -167,7 +166,7 @@ import WidgetModel
         scene.fail()
         try #require(scene.routes.apps[Sports.app]).pushedKinds.note(nil)
         #expect(try await scene.teams() == Self.strings("rams"))
-        scene.provider.providers.gallery.invalidate(OutdatedAnswers(.relevance, app: Sports.app, kind: nil))
+        scene.provider.providers.gallery.invalidate(InvalidationRequest(.relevance, app: Sports.app))
         #expect(try await scene.teams() == Self.strings("rams"))
         scene.pass(.days(2))
         #expect(try await scene.teams() == Self.strings("rams"))

@@ -1,5 +1,5 @@
 import APNSWire
-import Engine
+package import Engine
 import HTTPTransport
 package import Partitions
 package import Serving
@@ -105,11 +105,16 @@ package final class Gallery: Sendable {
     package func kept(_ question: GalleryQuestion) -> JSONValue? { self.cache.withLock { $0.answers[question]?.value } }
 
     /// Lets questions be asked anew.
-    package func invalidate(_ answers: OutdatedAnswers) {
+    package func invalidate(_ request: InvalidationRequest) {
+        let question: ProviderRequest =
+            switch request.subject {
+            case .relevance: .relevance
+            case .recommendations: .recommendations
+            }
         self.cache.withLock { cache in
             cache.outdate {
-                $0.question == answers.question && $0.key.app == answers.app
-                    && (answers.kind == nil || $0.key.kind == answers.kind)
+                $0.question == question && $0.key.app == request.app
+                    && (request.kind == nil || $0.key.kind == request.kind)
             }
         }
     }

@@ -187,8 +187,8 @@ extension TimelineProviders {
         return await self.gallery.answer(question, fetcher.connection, pushed)
     }
 
-    package func invalidate(_ answers: OutdatedAnswers) {
-        self.gallery.invalidate(answers)
-        self.services.announce([.outdated(answers)])
+    package func invalidate(_ request: InvalidationRequest) {
+        self.gallery.invalidate(request)
+        self.services.announce([.invalidated(request)])
     }
 }

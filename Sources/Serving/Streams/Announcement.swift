@@ -1,4 +1,4 @@
-import Engine
+package import Engine
 package import Partitions
 package import WidgetModel
 
@@ -9,10 +9,12 @@ package enum Announcement: Hashable, Sendable {
     /// Pushes were accepted for kinds of these apps.
     case pushed([PushedApp])
     /// Providers are to be asked anew.
-    case outdated(OutdatedAnswers)
+    case invalidated(InvalidationRequest)
 
     /// An app, and kinds of it that were pushed to.
-    package struct PushedApp: Hashable, Sendable {
+    package struct PushedApp: FieldCoded, Hashable, Sendable {
+        package static let coding = Fields({ Self(app: $0, kinds: $1) }, \.app, \.kinds)
+
         package let app: BundleID
         package let kinds: PushedKinds.Kinds
 
@@ -25,7 +27,7 @@ package enum Announcement: Hashable, Sendable {
     private enum Tag: UInt8 {
         case drawing = 1
         case pushed = 2
-        case outdated = 3
+        case invalidated = 3
     }
 
     /// - Returns: Nil for an event that other nodes learn from the log.
@@ -36,17 +38,8 @@ package enum Announcement: Hashable, Sendable {
             guard let drawing = event.drawingBytes else { return nil }
             writer.write(byte: Tag.drawing.rawValue)
             writer.write(drawing)
-        case .pushed(let apps):
-            writer.write(byte: Tag.pushed.rawValue)
-            writer.write(each: apps) { writer, pushed in
-                writer.write(pushed.app.rawValue)
-                pushed.kinds.encode(into: &writer)
-            }
-        case .outdated(let answers):
-            writer.write(byte: Tag.outdated.rawValue)
-            writer.write(answers.question.rawValue)
-            writer.write(answers.app.rawValue)
-            writer.write(answers.kind) { $0.write($1.rawValue) }
+        case .pushed(let apps): writer.write(tag: Tag.pushed.rawValue, apps)
+        case .invalidated(let request): writer.write(tag: Tag.invalidated.rawValue, request)
         }
         return writer.bytes
     }
@@ -56,16 +49,8 @@ package enum Announcement: Hashable, Sendable {
         var reader = ByteReader(bytes)
         switch Tag(rawValue: try reader.readByte()) {
         case .drawing: self = .drawing(try HostEvent(drawing: try reader.readBytes()))
-        case .pushed:
-            let apps = try reader.readEach { (reader) throws(ByteError) in
-                PushedApp(app: BundleID(try reader.readString()), kinds: try PushedKinds.Kinds(from: &reader))
-            }
-            self = .pushed(apps)
-        case .outdated:
-            guard let question = ProviderRequest(rawValue: try reader.readString()) else { throw .invalid(offset: 0) }
-            let app = BundleID(try reader.readString())
-            let kind = try reader.readOptional { (reader) throws(ByteError) in WidgetKind(try reader.readString()) }
-            self = .outdated(OutdatedAnswers(question, app: app, kind: kind))
+        case .pushed: self = .pushed(try [PushedApp](from: &reader))
+        case .invalidated: self = .invalidated(try InvalidationRequest(from: &reader))
         case nil: throw .invalid(offset: 0)
         }
     }

@@ -21,7 +21,7 @@ package protocol TimelineSource: Sendable {
     /// - Returns: Nil if there is none at all, or no provider.
     func answer(_ question: GalleryQuestion, _ pushed: PushedKinds) async -> JSONValue?
     /// Lets questions be asked anew, at all nodes.
-    func invalidate(_ answers: OutdatedAnswers)
+    func invalidate(_ request: InvalidationRequest)
     /// A kind's provider calls back with timelines that it has promised.
     ///
     /// - Returns: Nil if the kind has no provider.

@@ -25,8 +25,8 @@ import WidgetModel
             Announcement.PushedApp(app: Sports.app, kinds: PushedKinds.Kinds(Sports.scores.kind)),
             Announcement.PushedApp(app: BundleID("b"), kinds: PushedKinds.Kinds(nil)),
         ]),
-        .outdated(OutdatedAnswers(.relevance, app: Sports.app, kind: nil)),
-        .outdated(OutdatedAnswers(.recommendations, app: Sports.app, kind: Sports.scores.kind)),
+        .invalidated(InvalidationRequest(.relevance, app: Sports.app, host: HostID("a"))),
+        .invalidated(InvalidationRequest(.recommendations, app: Sports.app, kind: Sports.scores.kind)),
     ]
 
     @Test(arguments: announcements) func `announcements are read as they were written`(announcement: Announcement)

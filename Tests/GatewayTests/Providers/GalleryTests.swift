@@ -99,7 +99,7 @@ import WidgetModel
         let provider = SlowProvider()
         async let first = provider.answer()
         await provider.isAsked()
-        provider.gallery.invalidate(OutdatedAnswers(.relevance, app: Sports.app, kind: nil))
+        provider.gallery.invalidate(InvalidationRequest(.relevance, app: Sports.app))
         provider.letAnswer()
         #expect(await first == Self.number(1))
         async let second = provider.answer()

@@ -120,7 +120,7 @@ final class ProviderScene: Sendable {
                     + String(decoding: placeholder.content.jsonText, as: UTF8.self)
             case .drawing(.entry(let due)): "\(Self.text(due.timeline.address)) \(Self.text(due.entry))"
             case .drawing(let event): "\(event)"
-            case .pushed, .outdated: nil
+            case .pushed, .invalidated: nil
             }
         }
     }
