@@ -144,7 +144,13 @@ package final class Gateway: Service {
         let followers = PushFollowers(max: configuration.streams.followedPushesMax)
         let receiptWakes = PushFollowers(max: 1)
         let feed = OperatorFeed(limits: configuration.feed, epoch: UInt32(truncatingIfNeeded: system.next()))
-        let audit = OperatorAudit(archive: stores.audit, history: opening, feed: feed, logger: logs.logger(.audit))
+        let audit = OperatorAudit(
+            archive: stores.audit,
+            history: opening,
+            shared: membership == nil ? nil : watched,
+            feed: feed,
+            logger: logs.logger(.audit)
+        )
         let spans = SpanQueue(max: configuration.tracing.spansMax)
         let sampler = SpanSampler(
             perMillion: configuration.tracing.samplesPerMillion,
@@ -355,6 +361,7 @@ package final class Gateway: Service {
             Task { await self.registry.run() },
             Task { await parts.watch.run() },
             Task { await self.audit.run(self.log) },
+            Task { if let limits = self.stores.membership?.limits { await self.audit.follow(every: limits.beat) } },
             Task { await parts.delivering.providers.run() },
             Task { await parts.delivering.outgoing.receipts.run(self.receiptWakes) },
             Task { if let filer = parts.filer { await filer.run() } },

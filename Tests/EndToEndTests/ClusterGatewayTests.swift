@@ -22,7 +22,7 @@ struct ClusterGatewayTests {
         var gateways: [TestGateway] { [self.first, self.second] }
     }
 
-    private static func start(
+    static func start(
         _ name: String,
         _ brokers: Brokers,
         in folder: String? = nil,

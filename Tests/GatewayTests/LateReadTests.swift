@@ -16,7 +16,7 @@ import WidgetModel
     private static let partition = PartitionID(0)
 
     /// A journal that calls back about reads later, and on a thread of its own.
-    private final class LateJournal: Journal {
+    final class LateJournal: Journal {
         let memory: MemoryJournal
         /// How many reads are refused that come next, as by brokers that elect a leader.
         let refusals = Atomic<Int>(0)

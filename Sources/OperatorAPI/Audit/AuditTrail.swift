@@ -70,10 +70,12 @@ package struct AuditTrail: Sendable {
         return index < self.positions.count ? self.positions[index] : .start
     }
 
-    /// Says how far each partition's log was read.
-    package mutating func reach(_ positions: [LogPosition]) {
-        guard positions != self.positions else { return }
-        self.positions = positions
+    /// Says how far a partition's log was read.
+    package mutating func reach(_ partition: PartitionID, _ position: LogPosition) {
+        guard position != self.position(partition) else { return }
+        let missing = Int(partition.rawValue) + 1 - self.positions.count
+        if missing > 0 { self.positions += Array(repeating: .start, count: missing) }
+        self.positions[Int(partition.rawValue)] = position
         self.changed.insert(Self.positionsRecord)
     }
 

@@ -14,6 +14,9 @@ package import WidgetModel
 ///
 /// The newest requests are kept in an index beside the log, which outlives log files that are removed, and which is made anew
 /// from the log where it is missing, damaged or behind.
+///
+/// Owners hand on the requests in the entries that they apply. Where nodes share the log, the owners here apply only some of its entries:
+/// then all entries that come are read for it, of all partitions.
 package final class OperatorAudit: Sendable {
     /// How often it is written down how far the log was read, so that the next start has little to read.
     private static let spacing = Duration.seconds(10)
@@ -22,26 +25,43 @@ package final class OperatorAudit: Sendable {
 
     private struct State {
         var trail: AuditTrail
-        /// The task that reads the log's front; nil before that was begun, and after it failed.
+        /// The task that reads the log, while one does.
         var reading: Task<Bool, Never>?
-        /// Whether the trail has everything up to the entries that the partitions' owners have applied.
+        /// Whether the log was read to its end, and everything since then as far as it is known here.
         var isWhole = false
         var isClosed = false
+        /// The newest entry of each partition that is known to have been appended, where nodes share the log; else none.
+        var appended: [LogPosition] = []
+
+        /// Whether the trail has everything up to these entries.
+        func has(_ appended: [LogPosition]) -> Bool {
+            self.isWhole && appended.indices.allSatisfy { appended[$0] <= self.trail.position(PartitionID(UInt16($0))) }
+        }
+
+        /// The next entry to read of those that were appended; nil if all were read.
+        func next(of partition: PartitionID) -> LogPosition? {
+            let last = self.trail.position(partition)
+            return last < self.appended[Int(partition.rawValue)] ? last.next : nil
+        }
     }
 
     private let state: Mutex<State>
     /// One thread writes at a time.
     private let archive: Mutex<any RecordArchive>
     private let history: HistoryQuestions.Opening
+    /// The log, where nodes share it.
+    private let shared: (any Journal)?
     private let feed: OperatorFeed
     private let logger: Logger
 
     /// - Parameters:
     ///   - archive: Where the index is kept; it is read now. Blocks.
     ///   - history: Opens the log.
+    ///   - shared: The log, if other nodes append to it, too; nil if the owners hand on all its entries.
     package init(
         archive: any RecordArchive = MemoryArchive(),
         history: @escaping HistoryQuestions.Opening,
+        shared: (any Journal)? = nil,
         feed: OperatorFeed,
         logger: Logger
     ) {
@@ -56,11 +76,24 @@ package final class OperatorAudit: Sendable {
         self.state = Mutex(State(trail: trail))
         self.archive = Mutex(archive)
         self.history = history
+        self.shared = shared
         self.feed = feed
         self.logger = logger
+        if let shared { self.observe(shared) }
     }
 
-    /// The newest requests first, as soon as the log was read as far as it went when the process started.
+    /// Notes what is appended. Before the log's front is read, so that nothing comes between the two unseen.
+    private func observe(_ journal: any Journal) {
+        let count = journal.format.partitions
+        self.state.withLock { $0.appended = Array(repeating: .start, count: count) }
+        for index in 0..<count {
+            journal.observeAppends(PartitionID(UInt16(index))) { [weak self] position in
+                self?.state.withLock { $0.appended[index] = max($0.appended[index], position) }
+            }
+        }
+    }
+
+    /// The newest requests first, as soon as the log was read as far as it is known to go.
     ///
     /// - Throws: `unavailable` if it cannot be read.
     package func newest() async throws(Problem) -> [AuditTrail.Entry] {
@@ -82,21 +115,42 @@ package final class OperatorAudit: Sendable {
         _ position: LogPosition,
         at: Instant
     ) {
-        let known = self.state.withLock { state in
-            records.compactMap { state.trail.add($0, partition, position, at: at) }
+        for entry in self.add(records, partition, position, at: at) {
+            self.feed.publish(.note(.order, Views.audit(entry)))
         }
-        for entry in known { self.feed.publish(.note(.order, Views.audit(entry))) }
         self.writeSoon()
     }
 
-    /// Reads the entries that the index does not have yet; at once after the first time.
+    /// - Returns: The requests of which all is known now and was not before.
+    @discardableResult
+    private func add(
+        _ records: [AuditedRecord],
+        _ partition: PartitionID,
+        _ position: LogPosition,
+        at: Instant
+    ) -> [AuditTrail.Entry] {
+        self.state.withLock { state in
+            records.compactMap { state.trail.add($0, partition, position, at: at) }
+        }
+    }
+
+    /// Reads the entries that the index does not have yet, and that no owner hands on.
     ///
-    /// - Returns: Whether it could be read.
+    /// - Returns: Whether they could be read.
     @discardableResult
     package func catchUp() async -> Bool {
+        let wanted = self.state.withLock { $0.appended }
+        // A reading that is under way may have read some partitions before these entries came.
+        for _ in 0..<2 where !self.state.withLock({ $0.has(wanted) }) {
+            guard await self.read() else { return false }
+        }
+        return true
+    }
+
+    /// Reads, or waits for the reading that is under way.
+    private func read() async -> Bool {
         let reading = self.state.withLock { state -> Task<Bool, Never>? in
-            if let reading = state.reading { return reading }
-            guard !state.isClosed else { return nil }
+            guard state.reading == nil, !state.isClosed else { return state.reading }
             let reading = Task { await self.readLog() }
             state.reading = reading
             return reading
@@ -105,21 +159,47 @@ package final class OperatorAudit: Sendable {
     }
 
     private func readLog() async -> Bool {
+        let wasWhole = self.state.withLock { $0.isWhole }
         do {
-            let log = try await NIOThreadPool.singleton.runIfActive(self.history)
-            for number in 0..<log.format.partitions { try await self.read(PartitionID(UInt16(number)), of: log) }
+            if wasWhole, let shared = self.shared {
+                for number in 0..<shared.format.partitions {
+                    try await self.goOn(PartitionID(UInt16(number)), of: shared)
+                }
+            } else {
+                let log = try await NIOThreadPool.singleton.runIfActive(self.history)
+                for number in 0..<log.format.partitions { try await self.read(PartitionID(UInt16(number)), of: log) }
+            }
         } catch {
-            self.state.withLock { $0.reading = nil }
+            self.state.withLock { state in
+                state.reading = nil
+                // The next reading begins with a look at what the log still has.
+                state.isWhole = false
+            }
             if !(error is CancellationError) {
                 self.logger.error("the log cannot be read for the audit", metadata: ["error": "\(error)"])
             }
             return false
         }
-        self.state.withLock { $0.isWhole = true }
-        self.writeSoon()
+        self.state.withLock { state in
+            state.reading = nil
+            state.isWhole = true
+        }
+        if !wasWhole { self.writeSoon() }
         return true
     }
 
+    /// Reads what was appended since the last reading: mostly the journal has it in memory.
+    private func goOn(_ partition: PartitionID, of journal: any Journal) async throws {
+        while let next = self.state.withLock({ $0.next(of: partition) }) {
+            let entries: [LogEntry] = try await withCheckedThrowingContinuation { waiting in
+                journal.read(partition, from: next, entriesMax: Self.entriesPerStep) { waiting.resume(with: $0) }
+            }
+            guard !entries.isEmpty else { return }
+            try self.take(entries, of: partition, areNews: true)
+        }
+    }
+
+    /// Reads a partition's log to its end, from where the index ends.
     private func read(_ partition: PartitionID, of log: any LogHistory) async throws {
         var last = self.state.withLock { $0.trail.position(partition) }
         let head = try await NIOThreadPool.singleton.runIfActive { try log.head(partition) }
@@ -130,18 +210,27 @@ package final class OperatorAudit: Sendable {
             self.state.withLock { $0.trail.forget(partition, from: head) }
             last = LogPosition(head.rawValue - 1)
         }
+        self.state.withLock { [last] in $0.trail.reach(partition, last) }
         while true {
             let entries = try await Self.entries(of: log, partition, from: last.next, entriesMax: Self.entriesPerStep)
             guard let newest = entries.last else { return }
-            for entry in entries {
-                let records = try AuditedRecord.all(entry.bytes, in: entry.records)
-                guard !records.isEmpty else { continue }
-                self.state.withLock { state in
-                    for record in records { _ = state.trail.add(record, partition, entry.position, at: entry.logTime) }
-                }
-            }
+            try self.take(entries, of: partition, areNews: false)
             last = newest.position
         }
+    }
+
+    /// Takes in entries that were read behind those before.
+    private func take(_ entries: [LogEntry], of partition: PartitionID, areNews: Bool) throws {
+        for entry in entries {
+            let records = try AuditedRecord.all(entry.bytes, in: entry.records)
+            guard !records.isEmpty else { continue }
+            if areNews {
+                self.take(records, partition, entry.position, at: entry.logTime)
+            } else {
+                self.add(records, partition, entry.position, at: entry.logTime)
+            }
+        }
+        if let newest = entries.last { self.state.withLock { $0.trail.reach(partition, newest.position) } }
     }
 
     private static func entries(
@@ -159,12 +248,19 @@ package final class OperatorAudit: Sendable {
 // MARK: - Writing
 
 extension OperatorAudit {
-    /// Reads the log's front, and then writes down now and then how far everything was read, until the task is cancelled.
+    /// Reads the log, and writes down now and then how far everything was read, until the task is cancelled.
     package func run(_ log: CommandLog) async {
         while !Task.isCancelled {
-            await self.catchUp()
             await self.reach(log)
             try? await Task.sleep(for: Self.spacing)
+        }
+    }
+
+    /// Reads at every beat what was appended since, until the task is cancelled.
+    package func follow(every beat: Interval) async {
+        while (try? await Task.sleep(for: .milliseconds(beat.milliseconds))) != nil {
+            // The first reading is long, and a failed one is not tried again so often.
+            if self.state.withLock({ $0.isWhole }) { await self.catchUp() }
         }
     }
 
@@ -177,13 +273,16 @@ extension OperatorAudit {
         reading?.cancel()
     }
 
-    /// Writes the known requests, and how far the log was read for them.
+    /// Reads what there is, and writes down the requests, and how far the log was read for them.
     package func reach(_ log: CommandLog) async {
-        let progress = await log.progress()
-        self.state.withLock { state in
-            // Owners hand on all entries that they apply, so that everything before that is known, too.
-            guard state.isWhole, progress.count == log.partitions else { return }
-            state.trail.reach(progress.map(\.applied))
+        await self.catchUp()
+        if self.shared == nil {
+            let progress = await log.progress()
+            self.state.withLock { state in
+                guard state.isWhole else { return }
+                // Owners hand on all entries that they apply, so that everything before that is known, too.
+                for owner in progress { state.trail.reach(owner.partition, owner.applied) }
+            }
         }
         try? await NIOThreadPool.singleton.runIfActive { self.write() }
     }

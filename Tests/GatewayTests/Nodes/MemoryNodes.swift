@@ -4,6 +4,7 @@ import Ingest
 import Journaling
 import Logging
 import NIOPosix
+import OperatorAPI
 import Partitions
 import Serving
 import Synchronization
@@ -95,6 +96,9 @@ final class MemoryNode: Sendable {
     let impatientLog: CommandLog
     let providers = Shared<(any NodeProviders)?>(nil)
     let forgetHistory = Shared<ForgetHistory?>(nil)
+    let feed = OperatorFeed(epoch: 0)
+    let auditArchive = MemoryArchive()
+    let audit: OperatorAudit
     private let nodes: MemoryNodes
     private let journal: MemoryJournal
 
@@ -126,9 +130,12 @@ final class MemoryNode: Sendable {
             elsewhere: membership.elsewhere,
             rules: rules
         )
+        let audit = Self.audit(journal, self.auditArchive, self.feed)
+        self.audit = audit
         let sinks = PartitionOwner.Sinks(
             hosts: { partition, engine in directory.take(engine, partition) },
             directory: { partition, changes in directory.apply(changes, partition) },
+            audit: { audit.take($0, $1, $2, at: $3) },
             arrived: { _ in directory.noteArrival() },
             left: { directory.leave($0, wasKnown: $1) },
             failed: { _, _ in }
@@ -164,6 +171,20 @@ final class MemoryNode: Sendable {
         )
         nodes.answer(as: self.node) { await answers.answer($0) }
     }
+
+    private static func audit(_ journal: MemoryJournal, _ archive: MemoryArchive, _ feed: OperatorFeed) -> OperatorAudit
+    {
+        OperatorAudit(
+            archive: archive,
+            history: { journal },
+            shared: journal,
+            feed: feed,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+    }
+
+    /// The audit of the node's next process.
+    var restartedAudit: OperatorAudit { Self.audit(self.journal, self.auditArchive, OperatorFeed(epoch: 1)) }
 
     /// - Returns: How many entries were replayed.
     @discardableResult func take(_ partition: PartitionID) async throws -> Int {

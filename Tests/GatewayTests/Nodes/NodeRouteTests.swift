@@ -5,7 +5,6 @@ import Partitions
 import Serving
 import TestSupport
 import Testing
-import TransportSupport
 import WidgetModel
 
 /// Operators' questions at a node that has some of the partitions.
@@ -14,24 +13,17 @@ import WidgetModel
         let node = scene.first
         let clock = scene.time.makeClock()
         let (counters, senderLimits) = (PushCounters(), SenderLimits())
-        let (streams, feed) = (HostStreams(of: scene.journal.format), OperatorFeed(epoch: 0))
-        let journal = scene.journal
+        let streams = HostStreams(of: scene.journal.format)
         let watch = GatewayWatch(
             log: node.log,
             clock: clock,
             counters: counters,
             senderLimits: senderLimits,
             streams: streams,
-            feed: feed
-        )
-        let audit = OperatorAudit(
-            archive: MemoryArchive(),
-            history: { journal },
-            feed: feed,
-            logger: RecordedLog().logger
+            feed: node.feed
         )
         return OperatorRoutes(
-            doors: OperatorDoors(access: try .knowing([]), gate: OperatorGate(address: "127.0.0.1"), audit: audit),
+            doors: OperatorDoors(access: try .knowing([]), gate: OperatorGate(address: "127.0.0.1"), audit: node.audit),
             store: OperatedStore(log: node.log, clock: clock),
             traffic: OperatedTraffic(
                 streams: streams,
