@@ -47,6 +47,12 @@ extension Engine {
         }
     }
 
+    /// The tokens of a host and of its controls. O(tokens + instances of the host).
+    func tokens(of host: HostNumber) -> [DeviceToken] {
+        self.registry.tokens(of: host).map(\.token)
+            + self.registry.instances(of: host).compactMap { self.registry[coldFields: $0].controlToken }
+    }
+
     /// Gives all controls' own tokens to `body`. O(instances).
     package func controlTokens(_ body: ([DirectoryChange]) -> Void) {
         self.controlTokens(of: self.registry.instanceNumbers, body)

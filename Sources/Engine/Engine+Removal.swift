@@ -7,6 +7,7 @@ extension Engine {
     ///
     /// - Returns: Nil if its tokens are still to be erased.
     mutating func unregister(_ removal: HostRemoval) -> RecordAnswer.Result? {
+        if let token = removal.token, removal.purpose == .erasure { return self.erase([token]) }
         guard let host = self.registry.findHost(removal.host), self.registry[host].isRegistered else {
             return .unknownHost
         }
@@ -25,11 +26,18 @@ extension Engine {
             self.removeHost(host)
             return .unregistered
         }
-        var tokens = self.registry.tokens(of: host).map(\.token)
-        tokens += self.registry.instances(of: host).compactMap { self.registry[coldFields: $0].controlToken }
+        let tokens = self.tokens(of: host)
         self.removeHost(host)
-        for token in tokens { self.output.directory.append(.forgotten(token)) }
-        self.work.push(.erasure(self.registry.erase(tokens)))
+        return self.erase(tokens)
+    }
+
+    /// Forgets those of these tokens that are remembered as removed.
+    ///
+    /// - Returns: Nil: their removals are still to be taken out of the list of all.
+    private mutating func erase(_ tokens: [DeviceToken]) -> RecordAnswer.Result? {
+        let removed = tokens.filter { self.registry.removal(of: $0) != nil }
+        for token in removed { self.output.directory.append(.forgotten(token)) }
+        self.work.push(.erasure(self.registry.erase(removed)))
         return nil
     }
 

@@ -67,6 +67,23 @@ import WidgetModel
         )
     }
 
+    @Test func `a host's tokens are its own and its controls'`() {
+        var scene = QuestionTests.scene()
+        var control = Scene.scores("c1", team: "mariners")
+        control.controlToken = Scene.token("lamp")
+        scene.register("panel", [control])
+        let (panel, nobody) = (HostKey("panel"), HostKey("nobody"))
+        #expect(
+            HostTokensQuestion([nobody, panel, QuestionTests.phone]).answer(in: scene) == [
+                .bound(Scene.token("panel"), host: panel, instance: nil),
+                .bound(Scene.token("lamp"), host: panel, instance: InstanceID("c1")),
+                .bound(Scene.token("phone"), host: QuestionTests.phone, instance: nil),
+            ]
+        )
+        scene.apply(.unregister(HostRemoval(host: panel)))
+        #expect(HostTokensQuestion([panel]).answer(in: scene) == [])
+    }
+
     @Test func `every answer to a record is what its bytes say`() throws {
         let instance = InstanceID("w1")
         let errors: [RegistrationError] = [

@@ -45,6 +45,7 @@ import WidgetModel
             StackQuestion(Self.phone, at: scene.now), RegistrationsQuestion([registration]),
             InstanceQuestion(Self.first), InstanceQuestion(Self.first, decisions: 1, pending: 0),
             TokensQuestion([Scene.token("phone"), Scene.token("tablet"), Scene.token("nobody")]),
+            HostTokensQuestion([Self.phone, HostKey("nobody")]),
         ]
         let waiting = InstanceFilter(app: Scene.sports, kind: WidgetKind("scores"), state: .waiting)
         let team = PushFilter(team: Scene.team, isComplete: false, outcome: .deferred)

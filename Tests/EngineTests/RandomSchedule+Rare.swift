@@ -205,6 +205,9 @@ extension RandomSchedule {
     private mutating func removal(_ host: HostKey) -> HostRemoval {
         let token = self.scene.engine.host(host)?.tokens.last
         let isOther = self.random.chance(1, in: 2)
+        if let token, self.random.chance(1, in: 2) {
+            self.following = [.unregister(HostRemoval(host: host, token: token, purpose: .erasure))]
+        }
         return self.random.chance(1, in: 2)
             ? HostRemoval(host: host, token: token, purpose: isOther ? .move : .unregistration)
             : HostRemoval(host: host, purpose: isOther ? .erasure : .unregistration)

@@ -115,6 +115,23 @@ import WidgetModel
         #expect(scene.engine.checkInvariants() == [])
     }
 
+    @Test func `the removal of a token that is erased elsewhere is forgotten, and what stands for something stays`() {
+        var scene = Scene()
+        for host in ["phone", "tablet", "watch"] { scene.register(host, [Self.seahawks]) }
+        for host in ["phone", "tablet", "watch"] { scene.apply(.unregister(HostRemoval(host: HostKey(host)))) }
+        scene.register("watch", revision: 2, [Self.seahawks])
+        func erase(_ token: String) -> [DirectoryChange] {
+            let removal = HostRemoval(host: HostKey("elsewhere"), token: Scene.token(token), purpose: .erasure)
+            #expect(scene.apply(.unregister(removal)) == .unregistered)
+            return scene.output.directory
+        }
+        #expect(erase("phone") == [.forgotten(Scene.token("phone"))])
+        for token in ["phone", "watch", "nobody"] { #expect(erase(token) == [], "\(token)") }
+        #expect(scene.engine.stats().removedTokens == 1, "the tablet's")
+        #expect(scene.engine.host(HostKey("watch"))?.tokens == [Scene.token("watch")])
+        #expect(scene.engine.checkInvariants() == [])
+    }
+
     @Test func `a lease that runs out removes the host`() {
         var scene = Scene()
         scene.register("phone", lease: .hours(2), [Self.seahawks])

@@ -37,7 +37,8 @@ struct OperatorScene {
         auditArchive: any RecordArchive = MemoryArchive(),
         auditLog: RecordedLog = RecordedLog(),
         apps: ServedApps = Sports.served,
-        decisions: (CommandLog, HistoryQuestions, LogClock) -> DecisionFiler? = { _, _, _ in nil }
+        decisions: (CommandLog, HistoryQuestions, LogClock) -> DecisionFiler? = { _, _, _ in nil },
+        forgetHistory: (@Sendable () async throws(Problem) -> Int)? = nil
     ) async throws {
         let ownClock = movable?.makeLogClock()
         self.scene = try await OwnerScene.started(
@@ -73,6 +74,7 @@ struct OperatorScene {
         store.decisions = self.filer
         store.storage = storage
         store.cluster = cluster
+        store.forgetHistory = forgetHistory
         store.snapshots = { snapshots }
         var traffic = OperatedTraffic(
             streams: self.scene.streams,

@@ -84,6 +84,7 @@ package enum ReceivedQuestion: Sendable {
         FiledDecisionsQuestion.self, KeptDecisionsQuestion.self, CompletedPushesQuestion.self, TokensQuestion.self,
         UsagesQuestion.self,
         ReloadQuestion<ShownTimeline>.self, PageQuestion<ShownTimelines>.self, TablesQuestion.self,
+        HostTokensQuestion.self,
     ]
     private static let searchTag = UInt8.max
 

@@ -68,6 +68,23 @@ package struct TokensQuestion: ItemsQuestion {
     }
 }
 
+/// The push tokens of hosts and of their controls. The answer leaves out hosts that are not registered here.
+package struct HostTokensQuestion: ItemsQuestion {
+    package static let coding = Fields(Self.init, \.items)
+    package let items: [HostKey]
+
+    package init(_ hosts: [HostKey]) { self.items = hosts }
+
+    package func answer(from engine: borrowing Engine) -> [DirectoryChange] {
+        var tokens: [DirectoryChange] = []
+        for key in self.items {
+            guard let host = engine.registry.findHost(key) else { continue }
+            tokens += engine.tokens(of: host).compactMap { engine.standing(of: $0) }
+        }
+        return tokens
+    }
+}
+
 /// The hosts and instances that registrations would add to the registry now; nil for one that would be refused.
 package struct RegistrationsQuestion: ItemsQuestion {
     package static let coding = Fields(Self.init, \.items)

@@ -7,7 +7,7 @@ import WidgetModel
 
 /// Hosts that are taken away at their users' wish: removed like hosts that leave by themselves, so that from now on nothing of
 /// them is in any new state. docs/history.md says what the log still holds of them, and until when. With `history=true` the log and the
-/// older states of all hosts go at once, and the hosts' tokens are not even remembered as removed.
+/// older states of all hosts go at once, and no partition remembers the hosts' tokens as removed.
 extension OperatorRoutes {
     /// How many hosts are looked up and removed at a time, so that neither a partition nor memory holds all of an app's.
     private static let batch = 1000
@@ -61,6 +61,7 @@ extension OperatorRoutes {
 
     /// - Returns: How many hosts were removed: with the history none need be there any more.
     private func erase(_ host: HostKey, _ takesHistory: Bool) async throws(Problem) -> Int {
+        if takesHistory { try await self.forgetMoves(to: [host], of: self.log.partition(of: host)) }
         let removal = HostRemoval(host: host, purpose: takesHistory ? .erasure : .unregistration)
         let answer = try await self.log.append(.unregister(removal), for: host)
         if case .unregistered = answer { return 1 }
@@ -83,6 +84,7 @@ extension OperatorRoutes {
                 next = page.next
                 guard !page.rows.isEmpty else { continue }
                 found += page.rows.count
+                if takesHistory { try await self.forgetMoves(to: page.rows.map(\.host), of: partition) }
                 let records = page.rows.map { row in
                     let removal = HostRemoval(host: row.host, purpose: takesHistory ? .erasure : .unregistration)
                     return (record: Record.unregister(removal), host: row.host)
@@ -92,5 +94,22 @@ extension OperatorRoutes {
         }
         guard found > 0 || takesHistory else { throw Problem(.unknownHost, "no host is registered for \(app)") }
         return removed
+    }
+
+    /// Has the other partitions forget that tokens of hosts were removed there, because they moved to these hosts. The hosts go after that:
+    /// they alone know the tokens when the request is sent again.
+    private func forgetMoves(to hosts: [HostKey], of home: PartitionID) async throws(Problem) {
+        let others = self.log.partitionIDs.filter { $0 != home }
+        let bound = try await self.log.ask(home, HostTokensQuestion(hosts))
+        var owners: [DeviceToken: HostKey] = [:]
+        for case .bound(let token, let host, _) in bound { owners[token] = host }
+        var records: [(record: Record, partition: PartitionID)] = []
+        for (partition, result) in await self.log.results(of: others, TokensQuestion(bound.map(\.token))) {
+            for case .removed(let token, _, _, _) in try result.get() {
+                guard let host = owners[token] else { continue }
+                records.append((.unregister(HostRemoval(host: host, token: token, purpose: .erasure)), partition))
+            }
+        }
+        _ = try await self.log.append(placed: records)
     }
 }

@@ -98,7 +98,7 @@ package struct CommandLog: Sendable {
 
     /// Logs one record for a partition, and waits until it is applied.
     package func append(_ record: Record, to partition: PartitionID) async throws(Problem) -> RecordAnswer.Result {
-        let answers = try await self.append([(record, partition)])
+        let answers = try await self.append(placed: [(record, partition)])
         return answers[0]
     }
 
@@ -111,11 +111,14 @@ package struct CommandLog: Sendable {
     ///   if the disk has no room for one of them. `over-share` if those of a part are more than their team's share has room
     ///   for.
     package func append(_ records: [(record: Record, host: HostKey)]) async throws(Problem) -> [RecordAnswer.Result] {
-        try await self.append(records.map { ($0.record, self.partition(of: $0.host)) })
+        try await self.append(placed: records.map { ($0.record, self.partition(of: $0.host)) })
     }
 
-    private func append(
-        _ records: [(record: Record, partition: PartitionID)]
+    /// Appends records, each to a partition, and waits until all were applied.
+    ///
+    /// - Returns: The results, in the order of the records.
+    package func append(
+        placed records: [(record: Record, partition: PartitionID)]
     ) async throws(Problem) -> [RecordAnswer.Result] {
         try self.checkReach(of: records.map(\.partition))
         try self.admit(records.map(\.record.demand))
