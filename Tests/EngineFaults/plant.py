@@ -25,7 +25,7 @@ MODULES = ["CKernels", "WidgetModel", "Storage", "IntentMatching", "Timelines", 
 SUITES = ["PropertyTests", "PromiseTests", "SlicingTests", "ObligationTests", "SnapshotTests"]
 # The files of the suites; the other tests of the engine are about single rules, and not asked.
 TEST_FILES = SUITES + [
-    "BudgetCheck", "Engine+Replaying", "ObligationCheck", "PolicyChangeCheck", "PolicyHistory", "RandomPolicies",
+    "BudgetCheck", "Engine+DryRun", "Engine+Replaying", "ObligationCheck", "PolicyChangeCheck", "PolicyHistory", "RandomPolicies",
     "RandomSchedule+Rare", "RandomSchedule", "Scene", "ScheduleCoverage", "ScheduleCoverage+Rules",
 ]
 # Times the daily seeds, and so many schedules at most.
