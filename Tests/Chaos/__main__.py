@@ -40,7 +40,7 @@ PARTITIONS = 8
 ROUNDS = {
     "a gateway is killed": 4, "a gateway is stopped": 2, "a gateway is stopped for a moment": 1, "a gateway is drained": 3,
     "a broker is killed": 3, "a broker is stopped": 1, "a broker is ended in order": 1, "a gateway and a broker are killed": 2,
-    "two brokers are stopped": 1, "a gateway's network is slow": 2,
+    "two brokers are stopped": 1, "two brokers are gone for long": 1, "a gateway's network is slow": 2,
 }
 LONG = "a gateway is stopped for long"
 
@@ -124,6 +124,13 @@ class Chaos:
                 return took
             case "two brokers are stopped":
                 await self.out(brokers, wait(0.5, 5))
+            case "two brokers are gone for long":
+                # Longer than an append waits (`patience`): pushes get 503, and what became of some is not known.
+                for broker in brokers:
+                    broker.kill()
+                await asyncio.sleep(wait(12, 25))
+                for broker in brokers:
+                    broker.start()
             case "a gateway's network is slow":
                 # All goes on, late; or its beats are in time, and no append is answered in time; or its beats are late, too.
                 await self.slow(self.random.choice([0.2, 0.2, 1.2, 3.0]), wait(5, 15))
