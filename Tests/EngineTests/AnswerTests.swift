@@ -110,11 +110,11 @@ import WidgetModel
                 .staleRevision(current: .max), .unregistered, .signalled, .timeline(findings: findings),
                 .staleGeneration, .delivery(known: true), .appReload(matched: 4), .order(matched: 5),
                 .invalidated(count: 6), .unknownHost, .unknownInstance, .unknownReload, .traced, .noted, .amended,
-                .ticked,
+                .amendmentOvertaken, .ticked,
             ] + errors.map { .refused($0) } + faults.map { .timelineRefused($0) } + channels.map { .channel($0) }
         for answer in answers { #expect(try RecordAnswer.Result(encoded: answer.encoded) == answer) }
-        #expect(Set(answers.map { $0.encoded[0] }).count == 23, "a case that no sample is of")
-        #expect(throws: ByteError.invalid(offset: 0)) { try RecordAnswer.Result(encoded: [23]) }
+        #expect(Set(answers.map { $0.encoded[0] }).count == 24, "a case that no sample is of")
+        #expect(throws: ByteError.invalid(offset: 0)) { try RecordAnswer.Result(encoded: [24]) }
         for change in [
             DirectoryChange.bound(Scene.token("a"), host: QuestionTests.phone, instance: instance),
             .removed(Scene.token("a"), app: Scene.sports, .leaseEnded, at: .epoch), .forgotten(Scene.token("a")),

@@ -42,7 +42,7 @@ extension RandomSchedule {
         switch self.below(24) {
         case 0: return .channel(self.channelCommand())
         case 1: return .trace(self.trace())
-        case 2: return Self.note(self.below(100))
+        case 2: return self.note(self.below(100))
         case 3: return self.keepsSettings ? .tick : .settings(self.pick(Self.settings))
         case 4...5: return .push(self.foreignPush())
         case 6: return .push(self.controlPush(host))
@@ -141,13 +141,15 @@ extension RandomSchedule {
     }
 
     /// A record that decides nothing.
-    private static func note(_ number: UInt64) -> Record {
+    private func note(_ number: UInt64) -> Record {
         let source = OperatorSource(caller: "night", address: "203.0.113.7", request: "r-\(number)")
         let entry = AmendedEntry.app(BundleID("com.example.\(number % 3)"))
+        // Sometimes as by an operator who has not seen the one that stands.
+        let standing = number < 80 ? self.scene.engine.amendments[entry] : nil
         switch number % 6 {
-        case 0: return .amend(Amendment(.put("{}"), entry, by: source))
-        case 1: return .amend(Amendment(.end, entry, by: source))
-        case 2: return .amend(Amendment(.revert, entry, by: source))
+        case 0: return .amend(Amendment(.put("{}"), entry, replacing: standing, by: source))
+        case 1: return .amend(Amendment(.end, entry, replacing: standing, by: source))
+        case 2: return .amend(Amendment(.revert, entry, replacing: standing, by: source))
         default: return .audit(.answer(number: number, status: 200))
         }
     }

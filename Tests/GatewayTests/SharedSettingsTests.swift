@@ -1,6 +1,7 @@
 import APNSWire
 import Engine
 import IntentMatching
+import Journaling
 import OperatorAPI
 import Partitions
 import Settings
@@ -24,6 +25,7 @@ import WidgetModel
     /// One more policy.
     private static let withMine = "frequent: 30}, {name: mine, rare: 1, typical: 2, frequent: 3}"
     private static let night = OperatorSource(caller: "night", address: "203.0.113.7", request: "r-1")
+    private static let day = OperatorSource(caller: "day", address: "203.0.113.8", request: "r-2")
     private static let news = AmendedEntry.app(BundleID("com.example.news"))
 
     /// A gateway's part in it.
@@ -31,12 +33,14 @@ import WidgetModel
         let reloading: ConfigurationReload
         let file: File
 
-        init(_ scene: OwnerScene) throws {
+        /// - Parameter meanwhile: Called while a change or a reading is looked at, before the log has anything of it.
+        init(_ scene: OwnerScene, meanwhile: @escaping @Sendable () -> Void = {}) throws {
             let file = File(SharedSettingsTests.text)
             self.file = file
             self.reloading = ConfigurationReload(
                 LiveSettings(try file.read()),
                 source: { try file.read() },
+                checkFiles: { _ in meanwhile() },
                 log: scene.log,
                 clock: scene.time.makeClock(),
                 feed: OperatorFeed(epoch: 1),
@@ -70,6 +74,29 @@ import WidgetModel
         let nodes = (try Node(scene), try Node(scene))
         _ = try await scene.log.appendToAll(.settings(EngineSettings(nodes.0.reloading.inForce)))
         return (scene, nodes.0, nodes.1)
+    }
+
+    /// Another gateway's records, which come into the log when they are asked for, so often.
+    private final class Others: Sendable {
+        private let records: Mutex<[[Record]]> = Mutex([])
+        private let journal: MemoryJournal
+
+        init(_ scene: OwnerScene) { self.journal = scene.journal }
+
+        func plan(_ records: [[Record]]) { self.records.withLock { $0 = records } }
+
+        func append() {
+            let next = self.records.withLock { $0.isEmpty ? [] : $0.removeFirst() }
+            for record in next {
+                var records = PackedRecords()
+                records.append { record.encode(into: &$0) }
+                self.journal.appendToAll(SubmissionToAll(records), whenDurable: { _ in }, whenPlaced: { _ in })
+            }
+        }
+    }
+
+    private static func key(_ text: String) throws -> JSONValue {
+        try json(#"{"publicKey":"-----BEGIN PUBLIC KEY-----\n\#(text)\n-----END PUBLIC KEY-----\n"}"#)
     }
 
     private static func typical(_ scene: OwnerScene) async throws -> [Int?] {
@@ -141,6 +168,90 @@ import WidgetModel
         let amended = try await other.reloading.amend(Self.news, .putPart("headlines", kind), by: Self.night)
         #expect(amended.difference.faults == [])
         #expect(other.reloading.inForce.apps.last?.kinds.map(\.schema.kind.rawValue) == ["headlines"])
+    }
+
+    @Test func `two changes of an entry at one moment both stand, and that of one gateway is worked out anew`()
+        async throws
+    {
+        let scene = try await OwnerScene.started(partitions: 2)
+        let others = Others(scene)
+        let (one, other) = (try Node(scene, meanwhile: { others.append() }), try Node(scene))
+        _ = try await scene.log.appendToAll(.settings(EngineSettings(one.reloading.inForce)))
+        let team = AmendedEntry.team(TeamID("ABCDE12345"))
+        let first =
+            #"{"id":"ABCDE12345","keys":[{"id":"FIRSTKEY01","publicKey":"-----BEGIN PUBLIC KEY-----\nMFkw\n"}]}"#
+        others.plan([[.amend(Amendment(.put(first), team, by: Self.day))]])
+        let amended = try await one.reloading.amend(team, .putPart("SECONDKEY1", Self.key("MFkw")), by: Self.night)
+        #expect(amended.difference.faults == [])
+        #expect(one.reloading.inForce.teams.first?.keys.map(\.id.rawValue) == ["FIRSTKEY01", "SECONDKEY1"])
+        #expect(await other.follows())
+        #expect(other.reloading.inForce == one.reloading.inForce)
+        #expect(try await other.reloading.amendments().map(\.source) == [Self.night])
+    }
+
+    @Test func `a change as the client does not know it is refused, though it came at the same moment`() async throws {
+        let scene = try await OwnerScene.started(partitions: 2)
+        let others = Others(scene)
+        let one = try Node(scene, meanwhile: { others.append() })
+        _ = try await scene.log.appendToAll(.settings(EngineSettings(one.reloading.inForce)))
+        let body = #"{"bundleID":"com.example.news","team":"ABCDE12345"}"#
+        others.plan([[.amend(Amendment(.put(body), Self.news, by: Self.day))]])
+        await #expect(throws: Problem.self) {
+            try await one.reloading.amend(
+                Self.news,
+                .put(try json(body)),
+                by: Self.night,
+                if: ConfigurationReload.Condition(ifNoneMatch: "*")
+            )
+        }
+        let standing = try await one.reloading.amendments()
+        #expect(standing.map(\.source) == [Self.day])
+    }
+
+    @Test func `a change that others overtake again and again is refused, and they stand`() async throws {
+        let scene = try await OwnerScene.started(partitions: 2)
+        let others = Others(scene)
+        let one = try Node(scene, meanwhile: { others.append() })
+        _ = try await scene.log.appendToAll(.settings(EngineSettings(one.reloading.inForce)))
+        var standing: StandingAmendment?
+        var steps: [[Record]] = []
+        for number in 0..<4 {
+            let source = OperatorSource(caller: "day", address: "203.0.113.8", request: "r-\(number)")
+            let body = ##"{"bundleID":"com.example.news","team":"ABCDE12345","kinds":[{"kind":"k\##(number)"}]}"##
+            steps.append([.amend(Amendment(.put(body), Self.news, replacing: standing, by: source))])
+            standing = StandingAmendment(entry: Self.news, value: body, since: .epoch, source: source)
+            // Following that one looks at files, too.
+            steps.append([])
+        }
+        others.plan(steps)
+        await #expect {
+            try await one.reloading.amend(Self.news, .put(try json(#"{"team":"ABCDE12345"}"#)), by: Self.night)
+        } throws: { error in
+            (error as? Problem)?.code == .tooMany
+        }
+        let stands = try await one.reloading.amendments()
+        #expect(stands.map(\.source.request) == ["r-3"])
+        _ = try await one.reloading.amend(Self.news, .putPart("headlines", try json("{}")), by: Self.night)
+        #expect(one.reloading.inForce.apps.last?.kinds.map(\.schema.kind.rawValue) == ["k3", "headlines"])
+    }
+
+    @Test func `settings that undid another gateway's change of another entry are made anew with it`() async throws {
+        let scene = try await OwnerScene.started(partitions: 2)
+        let others = Others(scene)
+        let (one, other) = (try Node(scene, meanwhile: { others.append() }), try Node(scene))
+        let file = EngineSettings(one.reloading.inForce)
+        _ = try await scene.log.appendToAll(.settings(file))
+        let weather = AmendedEntry.app(BundleID("com.example.weather"))
+        let body = #"{"bundleID":"com.example.weather","team":"ABCDE12345"}"#
+        // Logged before this one's, with settings that its own then replace.
+        others.plan([[.amend(Amendment(.put(body), weather, by: Self.day)), .settings(file)]])
+        _ = try await one.reloading.amend(Self.news, .put(try json(#"{"team":"ABCDE12345"}"#)), by: Self.night)
+        #expect(Set(one.bundles) == ["com.example.scores", "com.example.weather", "com.example.news"])
+        let decided = try await scene.log.askAll(InForceQuestion()).map {
+            Set($0.settings?.apps.map(\.app.rawValue) ?? [])
+        }
+        #expect(decided == [Set(one.bundles), Set(one.bundles)])
+        #expect(await other.follows())
     }
 
     @Test func `a change that does not go with a gateway's file leaves that as it is, until the file is mended`()

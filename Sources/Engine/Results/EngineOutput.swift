@@ -106,6 +106,8 @@ package struct RecordAnswer: Hashable, Sendable {
         case noted
         /// The amendment stands, or was taken back; nothing is decided by it.
         case amended
+        /// Another amendment of the entry stands than the one that it was made from; nothing changed.
+        case amendmentOvertaken
         case ticked
     }
 }

@@ -30,6 +30,7 @@ extension RecordAnswer.Result: ByteCoded {
         case .noted: writer.write(byte: 20)
         case .amended: writer.write(byte: 21)
         case .ticked: writer.write(byte: 22)
+        case .amendmentOvertaken: writer.write(byte: 23)
         }
     }
 
@@ -59,6 +60,7 @@ extension RecordAnswer.Result: ByteCoded {
         case 20: self = .noted
         case 21: self = .amended
         case 22: self = .ticked
+        case 23: self = .amendmentOvertaken
         default: throw .invalid(offset: start)
         }
     }

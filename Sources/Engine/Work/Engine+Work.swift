@@ -228,8 +228,7 @@ extension Engine {
     }
 
     private mutating func amend(_ amendment: Amendment) -> RecordAnswer.Result {
-        self.amendments.takeAmendment(amendment, at: self.time)
-        return .amended
+        self.amendments.takeAmendment(amendment, at: self.time) ? .amended : .amendmentOvertaken
     }
 
     mutating func answer(_ result: RecordAnswer.Result) {

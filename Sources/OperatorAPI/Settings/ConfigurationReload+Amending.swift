@@ -40,6 +40,9 @@ package struct AmendmentView: Hashable, Sendable {
 /// Changes that operators make by requests: they are in the log of every partition, win over the file until they are taken back,
 /// and are put in force as a reading of the file is.
 extension ConfigurationReload {
+    /// How often a change is worked out anew because requests to other gateways have changed the same entry first.
+    private static let attemptsMax = 4
+
     /// The edit that a request asks for.
     package enum Edit: Hashable, Sendable {
         /// The entry, whole.
@@ -96,7 +99,8 @@ extension ConfigurationReload {
     ///   - condition: The version that the client knows.
     ///   - isDryRun: Whether nothing is taken.
     /// - Throws: ``Problem``: `not-found` if there is nothing to change, `precondition-failed` if it is not as the client knows it,
-    ///   `too-large` if there would be too many changes, or the log does not take it.
+    ///   `too-large` if there would be too many changes, `too-many` if requests to other gateways change the entry at the same moment, or the
+    ///   log does not take it.
     package func amend(
         _ entry: AmendedEntry,
         _ edit: Edit,
@@ -106,12 +110,51 @@ extension ConfigurationReload {
     ) async throws(Problem) -> Amended {
         try self.beginTurn()
         defer { self.endTurn() }
+        for _ in 0..<Self.attemptsMax {
+            var plan = try await self.plan(entry, edit, by: source, if: condition)
+            guard plan.amended.difference.faults.isEmpty else { return plan.amended }
+            guard !isDryRun else {
+                plan.amended.difference.orphaned = try await self.orphans(under: plan.merged)
+                return plan.amended
+            }
+            if try await self.carryOut(&plan) {
+                self.logger.notice(
+                    "the configuration was changed by a request",
+                    metadata: ["entry": "\(entry)", "by": "\(source.caller)", "request": "\(source.request)"]
+                )
+                return plan.amended
+            }
+        }
+        throw Problem(
+            .tooMany,
+            "requests to other gateways change the \(entry) at the same moment; send the request again"
+        )
+    }
+
+    // MARK: Steps
+
+    /// A change as it is to be logged, and what would be in force with it.
+    private struct Plan {
+        var amended: Amended
+        /// Nil where the log has it already.
+        var amendment: Amendment?
+        var merged: GatewayConfiguration
+    }
+
+    /// Works a change out from all changes that stand; nothing is taken.
+    private func plan(
+        _ entry: AmendedEntry,
+        _ edit: Edit,
+        by source: OperatorSource,
+        if condition: Condition
+    ) async throws(Problem) -> Plan {
         let inForce = try await self.log.askAnyPresent(InForceQuestion())
+        let known = self.ownEngineSettings.value
         // A change by another gateway that this one has not followed yet would be taken back with the rest of the entry.
         self.follow(inForce.amendments)
         let (before, file) = (self.inForce, self.file)
         // With the change, all else that this gateway's file says would be in force.
-        guard inForce.settings.map({ $0 == EngineSettings(before) }) ?? true else {
+        if let decided = inForce.settings, decided != known, !self.hasFile(of: decided, inForce.amendments) {
             throw Problem(
                 .preconditionFailed,
                 "partitions decide by other settings than this gateway's: give all gateways the same file, reload one, then send this again"
@@ -120,49 +163,53 @@ extension ConfigurationReload {
         let standing = inForce.amendments
         let current = before.json(of: entry)
         try Self.check(condition, Self.value(current, edit.part, entry))
-        var amended = Amended()
         let wanted = try Self.edited(current, edit, entry, standing)
-        let action: Amendment.Action
-        let merged: GatewayConfiguration
-        let stands: [StandingAmendment]
-        amended.isMalformed = true
+        var plan = Plan(amended: Amended(isMalformed: true), merged: before)
+        var next = standing
         do {
-            action = try Self.action(wanted, edit, entry, file, current)
-            amended.isMalformed = false
-            var next = standing
-            next.takeAmendment(Amendment(action, entry, by: source), at: self.clock.now())
-            merged = try file.amended(by: next)
-            stands = next
-            try self.checkFiles(merged)
+            let action = try Self.action(wanted, edit, entry, file, current)
+            plan.amended.isMalformed = false
+            let amendment = Amendment(action, entry, replacing: standing[entry], by: source)
+            _ = next.takeAmendment(amendment, at: self.clock.now())
+            plan.merged = try file.amended(by: next)
+            try self.checkFiles(plan.merged)
+            plan.amendment = Self.says(standing[entry], action) ? nil : amendment
         } catch let faults as SettingsError {
-            amended.difference.faults = faults.faults
-            return amended
+            plan.amended.difference.faults = faults.faults
+            return plan
         } catch {
-            amended.difference.faults = [SettingFault(place: .nowhere, path: "", sentence: "\(error)")]
-            return amended
+            plan.amended.difference.faults = [SettingFault(place: .nowhere, path: "", sentence: "\(error)")]
+            return plan
         }
-        let after = merged.json(of: entry)
-        amended.value = Self.value(after, edit.part, entry)
-        amended.difference.changes = Self.changes(current, after)
-        guard !isDryRun else {
-            amended.difference.orphaned = try await self.orphans(under: merged)
-            return amended
-        }
-        try Self.check(stands, standing, before.limits)
-        // The same amendment again is not logged; the merged configuration is put in force if it was not yet.
-        if !Self.says(standing[entry], action) {
-            _ = try await self.log.appendToAll(.amend(Amendment(action, entry, by: source)))
-        }
-        if merged != before { amended.difference.orphaned = try await self.putInForce(merged, saying: file) }
-        self.state.withLock { $0.amendments = stands }
-        self.logger.notice(
-            "the configuration was changed by a request",
-            metadata: ["entry": "\(entry)", "by": "\(source.caller)", "request": "\(source.request)"]
-        )
-        return amended
+        try Self.check(next, standing, before.limits)
+        let after = plan.merged.json(of: entry)
+        plan.amended.value = Self.value(after, edit.part, entry)
+        plan.amended.difference.changes = Self.changes(current, after)
+        return plan
     }
 
-    // MARK: Steps
+    /// Whether partitions decide by this gateway's file. Changed apps may differ: the settings with a change come a moment after it, or do
+    /// not come if its gateway dies.
+    private func hasFile(of decided: EngineSettings, _ amendments: [StandingAmendment]) -> Bool {
+        var (own, decided) = (self.ownEngineSettings.value, decided)
+        own.apps.removeAll { amendments[.app($0.app)] != nil }
+        decided.apps.removeAll { amendments[.app($0.app)] != nil }
+        return own == decided
+    }
+
+    /// Logs a change, and puts it in force.
+    ///
+    /// - Returns: Whether it stands; if not, a request to another gateway has changed the entry first, and nothing was taken.
+    private func carryOut(_ plan: inout Plan) async throws(Problem) -> Bool {
+        if let amendment = plan.amendment {
+            let results = try await self.log.appendToAll(.amend(amendment))
+            // All partitions have the changes in one order.
+            guard !results.contains(.amendmentOvertaken) else { return false }
+        }
+        guard plan.merged != self.inForce || plan.amendment != nil else { return true }
+        plan.amended.difference.orphaned = try await self.putInForce(plan.merged, saying: self.file)
+        return true
+    }
 
     private static func check(_ condition: Condition, _ value: JSONValue?) throws(Problem) {
         let tag = value.map { EntityTag($0.jsonText, isWeak: false) }

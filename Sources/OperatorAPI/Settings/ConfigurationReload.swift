@@ -154,28 +154,39 @@ package final class ConfigurationReload: Sendable {
         report.applied = Self.differing(old, new)
         report.restartNeeded = Self.differing(new, wanted)
         let done = report
-        self.state.withLock { state in
-            state.report = done
-            state.amendments = amendments
-        }
+        self.state.withLock { $0.report = done }
         self.tell(report)
         return report
     }
 
-    /// Puts a configuration in force, the engines first.
+    /// Puts a configuration in force, the engines first, and then the changes by requests to other gateways that came meanwhile.
     ///
     /// - Parameter file: The file's part of it.
     /// - Returns: How many instances no longer fit their kind.
     func putInForce(_ merged: GatewayConfiguration, saying file: GatewayConfiguration) async throws(Problem) -> Int {
-        let settings = EngineSettings(merged)
+        var settings = EngineSettings(merged)
+        var orphaned = try await self.decide(by: settings)
+        self.state.withLock { $0.file = file }
+        self.settings.replace(merged)
+        while true {
+            // A change that came before these settings is undone by them; the gateway of one that comes behind them looks in its turn.
+            self.follow(try await self.amendments())
+            guard self.ownEngineSettings.value != settings else { return orphaned }
+            settings = self.ownEngineSettings.value
+            orphaned += try await self.decide(by: settings)
+        }
+    }
+
+    /// Has all partitions decide by settings.
+    ///
+    /// - Returns: How many instances no longer fit their kind.
+    private func decide(by settings: EngineSettings) async throws(Problem) -> Int {
         var orphaned = 0
         // Asks the partitions for their settings: another gateway that shares the log may have changed them.
         let inForce = try await self.log.askAll(InForceQuestion())
         if inForce.contains(where: { $0.settings != settings }) {
             for case .settings(let count) in try await self.log.appendToAll(.settings(settings)) { orphaned += count }
         }
-        self.state.withLock { $0.file = file }
-        self.settings.replace(merged)
         return orphaned
     }
 
