@@ -19,6 +19,7 @@ import json
 import pathlib
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -262,6 +263,8 @@ def main() -> int:
     parser.add_argument("--clocks", type=int, default=150, metavar="SECONDS", help="how far one gateway's clock is ahead, and one's behind")
     parser.add_argument("--folder", type=pathlib.Path, help="where logs and answers are kept; by default they go if all is well")
     told = parser.parse_args()
+    # Ends as by ^C, with its brokers and gateways.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     folder = told.folder or pathlib.Path(tempfile.mkdtemp(prefix="freshet-chaos-"))
     say(f"seed {told.seed}, {told.rounds} rounds, in {folder}")
     folder.mkdir(parents=True, exist_ok=True)
