@@ -235,6 +235,22 @@ import WidgetModel
         #expect(one.reloading.inForce.apps.last?.kinds.map(\.schema.kind.rawValue) == ["k3", "headlines"])
     }
 
+    @Test func `a change whose gateway died before its settings is in force when the request is sent again`()
+        async throws
+    {
+        let (scene, one, _) = try await Self.started()
+        let body = try json(#"{"team":"ABCDE12345"}"#)
+        let entry = try one.reloading.file.reading(Self.news.named(body), as: Self.news)
+        let put = Amendment.Action.put(String(decoding: entry.jsonText, as: UTF8.self))
+        _ = try await scene.log.appendToAll(.amend(Amendment(put, Self.news, by: Self.day)))
+        _ = try await one.reloading.amend(Self.news, .put(body), by: Self.night)
+        let own = EngineSettings(one.reloading.inForce)
+        let decided = try await scene.log.askAll(InForceQuestion()).map { $0.settings == own }
+        #expect(decided == [true, true] && one.bundles == ["com.example.scores", "com.example.news"])
+        let stands = try await one.reloading.amendments()
+        #expect(stands.map(\.source) == [Self.day], "it was logged again")
+    }
+
     @Test func `settings that undid another gateway's change of another entry are made anew with it`() async throws {
         let scene = try await OwnerScene.started(partitions: 2)
         let others = Others(scene)

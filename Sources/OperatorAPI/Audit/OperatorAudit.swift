@@ -37,12 +37,6 @@ package final class OperatorAudit: Sendable {
         func has(_ appended: [LogPosition]) -> Bool {
             self.isWhole && appended.indices.allSatisfy { appended[$0] <= self.trail.position(PartitionID(UInt16($0))) }
         }
-
-        /// The next entry to read of those that were appended; nil if all were read.
-        func next(of partition: PartitionID) -> LogPosition? {
-            let last = self.trail.position(partition)
-            return last < self.appended[Int(partition.rawValue)] ? last.next : nil
-        }
     }
 
     private let state: Mutex<State>
@@ -159,11 +153,11 @@ package final class OperatorAudit: Sendable {
     }
 
     private func readLog() async -> Bool {
-        let wasWhole = self.state.withLock { $0.isWhole }
+        let (wasWhole, appended) = self.state.withLock { ($0.isWhole, $0.appended) }
         do {
             if wasWhole, let shared = self.shared {
-                for number in 0..<shared.format.partitions {
-                    try await self.goOn(PartitionID(UInt16(number)), of: shared)
+                for (number, last) in appended.enumerated() {
+                    try await self.goOn(PartitionID(UInt16(number)), of: shared, to: last)
                 }
             } else {
                 let log = try await NIOThreadPool.singleton.runIfActive(self.history)
@@ -188,11 +182,14 @@ package final class OperatorAudit: Sendable {
         return true
     }
 
-    /// Reads what was appended since the last reading: mostly the journal has it in memory.
-    private func goOn(_ partition: PartitionID, of journal: any Journal) async throws {
-        while let next = self.state.withLock({ $0.next(of: partition) }) {
+    /// Reads what was appended since the last reading, up to an entry: mostly the journal has it in memory.
+    private func goOn(_ partition: PartitionID, of journal: any Journal, to end: LogPosition) async throws {
+        while true {
+            try Task.checkCancellation()
+            let last = self.state.withLock { $0.trail.position(partition) }
+            guard last < end else { return }
             let entries: [LogEntry] = try await withCheckedThrowingContinuation { waiting in
-                journal.read(partition, from: next, entriesMax: Self.entriesPerStep) { waiting.resume(with: $0) }
+                journal.read(partition, from: last.next, entriesMax: Self.entriesPerStep) { waiting.resume(with: $0) }
             }
             guard !entries.isEmpty else { return }
             try self.take(entries, of: partition, areNews: true)

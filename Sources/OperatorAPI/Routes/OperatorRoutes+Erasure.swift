@@ -96,8 +96,8 @@ extension OperatorRoutes {
         return removed
     }
 
-    /// Has the other partitions forget that tokens of hosts were removed there, because they moved to these hosts. The hosts go after that:
-    /// they alone know the tokens when the request is sent again.
+    /// Has the other partitions forget that tokens of hosts were removed there, because they moved to these hosts. The hosts go after that: if
+    /// this fails midway, they are still there to name the tokens.
     private func forgetMoves(to hosts: [HostKey], of home: PartitionID) async throws(Problem) {
         let others = self.log.partitionIDs.filter { $0 != home }
         let bound = try await self.log.ask(home, HostTokensQuestion(hosts))

@@ -154,7 +154,7 @@ extension ConfigurationReload {
         self.follow(inForce.amendments)
         let (before, file) = (self.inForce, self.file)
         // With the change, all else that this gateway's file says would be in force.
-        if let decided = inForce.settings, decided != known, !self.hasFile(of: decided, inForce.amendments) {
+        if let decided = inForce.settings, decided != known, !self.decidesByOwnFile(decided, inForce.amendments) {
             throw Problem(
                 .preconditionFailed,
                 "partitions decide by other settings than this gateway's: give all gateways the same file, reload one, then send this again"
@@ -190,7 +190,7 @@ extension ConfigurationReload {
 
     /// Whether partitions decide by this gateway's file. Changed apps may differ: the settings with a change come a moment after it, or do
     /// not come if its gateway dies.
-    private func hasFile(of decided: EngineSettings, _ amendments: [StandingAmendment]) -> Bool {
+    private func decidesByOwnFile(_ decided: EngineSettings, _ amendments: [StandingAmendment]) -> Bool {
         var (own, decided) = (self.ownEngineSettings.value, decided)
         own.apps.removeAll { amendments[.app($0.app)] != nil }
         decided.apps.removeAll { amendments[.app($0.app)] != nil }
@@ -206,7 +206,7 @@ extension ConfigurationReload {
             // All partitions have the changes in one order.
             guard !results.contains(.amendmentOvertaken) else { return false }
         }
-        guard plan.merged != self.inForce || plan.amendment != nil else { return true }
+        // Also where the log has the change already: the settings with it may be missing, if its gateway died.
         plan.amended.difference.orphaned = try await self.putInForce(plan.merged, saying: self.file)
         return true
     }

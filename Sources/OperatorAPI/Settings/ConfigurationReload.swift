@@ -166,7 +166,11 @@ package final class ConfigurationReload: Sendable {
     func putInForce(_ merged: GatewayConfiguration, saying file: GatewayConfiguration) async throws(Problem) -> Int {
         var settings = EngineSettings(merged)
         var orphaned = try await self.decide(by: settings)
-        self.state.withLock { $0.file = file }
+        self.state.withLock { state in
+            state.file = file
+            // What stands by now is looked at anew below, also if it is as before this change.
+            state.amendments = nil
+        }
         self.settings.replace(merged)
         while true {
             // A change that came before these settings is undone by them; the gateway of one that comes behind them looks in its turn.
