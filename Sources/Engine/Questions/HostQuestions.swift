@@ -68,7 +68,7 @@ package struct TokensQuestion: ItemsQuestion {
     }
 }
 
-/// The push tokens of hosts and of their controls. The answer leaves out hosts that are not registered here.
+/// The push tokens of hosts and of their controls. A host that is not registered here has none.
 package struct HostTokensQuestion: ItemsQuestion {
     package static let coding = Fields(Self.init, \.items)
     package let items: [HostKey]

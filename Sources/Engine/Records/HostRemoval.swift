@@ -6,9 +6,8 @@ package struct HostRemoval: FieldCoded, Hashable, Sendable {
     package enum Purpose: UInt8, ByteCoded, Hashable, Sendable, CaseIterable {
         /// It is no more: 410.
         case unregistration
-        /// Nothing is to be left of it, not even that it was there: as to tokens that never were. A token alone is one that a
-        /// host of another partition has: this partition forgets that it was removed here, and one that stands for something
-        /// here stays.
+        /// Nothing is to be left of it, not even that it was there: as to tokens that never were. With a token, the host is in
+        /// another partition: this one forgets that the token was removed here, and keeps a token that is registered here.
         case erasure
         /// The token is registered for a host of another partition next: 503 until it is, see ``TokenRemoval/moving``.
         case move

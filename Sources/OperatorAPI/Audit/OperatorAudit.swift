@@ -192,7 +192,7 @@ package final class OperatorAudit: Sendable {
                 journal.read(partition, from: last.next, entriesMax: Self.entriesPerStep) { waiting.resume(with: $0) }
             }
             guard !entries.isEmpty else { return }
-            try self.take(entries, of: partition, areNews: true)
+            try self.takeEntries(entries, of: partition, areNews: true)
         }
     }
 
@@ -211,13 +211,13 @@ package final class OperatorAudit: Sendable {
         while true {
             let entries = try await Self.entries(of: log, partition, from: last.next, entriesMax: Self.entriesPerStep)
             guard let newest = entries.last else { return }
-            try self.take(entries, of: partition, areNews: false)
+            try self.takeEntries(entries, of: partition, areNews: false)
             last = newest.position
         }
     }
 
     /// Takes in entries that were read behind those before.
-    private func take(_ entries: [LogEntry], of partition: PartitionID, areNews: Bool) throws {
+    private func takeEntries(_ entries: [LogEntry], of partition: PartitionID, areNews: Bool) throws {
         for entry in entries {
             let records = try AuditedRecord.all(entry.bytes, in: entry.records)
             guard !records.isEmpty else { continue }
