@@ -59,6 +59,8 @@ package struct Engine: ~Copyable, Sendable {
     var standing: [StandingOrder] = []
     /// The operators' changes of the configuration, in the order in which they began.
     package internal(set) var amendments: [StandingAmendment] = []
+    /// How often the settings changed by a reading of the file or by a request: equal in all partitions, which have these in one order.
+    package internal(set) var settingsVersion = 0
     /// Counters alone; the rest of it is filled in when asked.
     var counters = EngineStats()
     var prefetched = PrefetchedRows()
@@ -98,7 +100,7 @@ package struct Engine: ~Copyable, Sendable {
     }
 
     /// The engine version of a record that holds settings: their first word in every version.
-    static func settingsVersion(_ bytes: [UInt8], in range: Range<Int>) -> Int? {
+    static func engineVersion(_ bytes: [UInt8], in range: Range<Int>) -> Int? {
         guard range.first.map({ bytes[$0] }) == Record.Tag.settings.rawValue else { return nil }
         var reader = ByteReader(bytes, in: range.dropFirst())
         return (try? reader.readVarint()).map { Int(truncatingIfNeeded: $0) }

@@ -60,7 +60,6 @@ extension Record {
         case .invalidate: "invalidate"
         case .order: "order"
         case .audit: "audit"
-        case .amend: "amend"
         case .channel: "channel"
         case .trace: "trace"
         case .tick: "tick"
@@ -69,10 +68,11 @@ extension Record {
 
     var members: [(String, JSONValue?)] {
         switch self {
-        case .settings(let settings):
+        case .settings(let change):
             [
-                ("engine", .number(settings.engineVersion)),
-                ("apps", .array(settings.apps.map { $0.json })),
+                ("engine", .number(change.settings.engineVersion)), ("base", change.base.map { .number($0) }),
+                ("apps", .array(change.settings.apps.map { $0.json })),
+                ("amendment", change.amendment.map { .members($0.members) }),
             ]
         case .push(let push): push.members
         case .register(let registration): registration.members
@@ -102,7 +102,6 @@ extension Record {
             ]
         case .order(let order): order.members
         case .audit(let note): note.members
-        case .amend(let amendment): amendment.members
         case .channel(let command): command.members
         case .trace(let trace):
             [

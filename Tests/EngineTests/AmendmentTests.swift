@@ -1,10 +1,11 @@
 import TestSupport
 import Testing
+import Timelines
 import WidgetModel
 
 @testable import Engine
 
-/// The operators' changes of the configuration, as every partition keeps them.
+/// Changed settings, and the operators' changes of the configuration that come with them, as every partition keeps them.
 @Suite struct AmendmentTests {
     private static let night = OperatorSource(caller: "night", address: "203.0.113.7", request: "r-1")
     private static let day = OperatorSource(caller: "day", address: "203.0.113.8", request: "r-2")
@@ -14,10 +15,8 @@ import WidgetModel
     @Test func `the last word on an entry stands where the first stood, until it is taken back`() {
         var scene = Scene()
         let first = scene.now
-        let answers = scene.apply([
-            .amend(Amendment(.put("1"), Self.team, by: Self.night)), .amend(Amendment(.end, Self.app, by: Self.night)),
-        ])
-        #expect(answers == [.amended, .amended])
+        #expect(scene.amend(.put("1"), Self.team, by: Self.night) == .settings(orphaned: 0))
+        scene.amend(.end, Self.app, by: Self.night)
         scene.pass(.hours(1))
         scene.amend(.put("2"), Self.team, by: Self.day)
         let team = StandingAmendment(entry: Self.team, value: "2", since: scene.now, source: Self.day)
@@ -30,69 +29,117 @@ import WidgetModel
         #expect(scene.engine.amendments == [app])
     }
 
-    @Test func `an amendment that was made from another one than stands changes nothing`() {
+    @Test func `settings that were worked out from others than stand change nothing`() {
         var scene = Scene()
-        let first = Amendment(.put("1"), Self.team, by: Self.night)
-        scene.apply(.amend(first))
-        let stands = scene.engine.amendments
-        // As from two operators who saw no amendment, and from one who saw the first.
-        #expect(scene.apply(.amend(Amendment(.put("2"), Self.team, by: Self.day))) == .amendmentOvertaken)
-        #expect(scene.apply(.amend(Amendment(.revert, Self.team, by: Self.day))) == .amendmentOvertaken)
-        #expect(scene.engine.amendments == stands)
-        let second = Amendment(.put("2"), Self.team, replacing: stands[0], by: Self.day)
-        #expect(scene.apply(.amend(second)) == .amended)
-        #expect(scene.apply(.amend(second)) == .amendmentOvertaken)
-        scene.apply(.amend(first))
-        #expect(scene.engine.amendments.map(\.value) == ["2"])
-        // The same value by another request is another amendment, and another entry has its own.
-        scene.amend(.put("2"), Self.team, by: Self.night)
-        #expect(
-            scene.apply(.amend(Amendment(.end, Self.team, replacing: stands[0], by: Self.day))) == .amendmentOvertaken
-        )
-        #expect(scene.apply(.amend(Amendment(.end, Self.app, by: Self.day))) == .amended)
+        scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
+        let other = Scene.settings(budget: .unlimited)
+        let first = SettingsChange(other, from: 0, with: Amendment(.end, Self.team, by: Self.night))
+        #expect(scene.apply(.settings(first)) == .settings(orphaned: 0))
+        let stands = (scene.engine.stateDigest(), scene.engine.amendments)
+        // As from two gateways at one moment, and from one that knows of a change that there was not.
+        for base in [-1, 0, 2, .max] {
+            let late = SettingsChange(
+                Scene.settings(),
+                from: base,
+                with: Amendment(.revert, Self.team, by: Self.day)
+            )
+            #expect(scene.apply(.settings(late)) == .settingsOvertaken)
+            #expect(scene.apply(.settings(SettingsChange(Scene.settings(), from: base))) == .settingsOvertaken)
+        }
+        let inForce = InForceQuestion().answer(from: scene.engine)
+        #expect(inForce.settings == other && inForce.version == 1 && inForce.amendments == stands.1)
+        // A reading of the file keeps what requests have changed, and is a change as they are.
+        #expect(scene.apply(.settings(SettingsChange(Scene.settings(), from: 1))) == .settings(orphaned: 0))
+        #expect(scene.engine.amendments == stands.1 && scene.engine.settingsVersion == 2)
+        #expect(scene.engine.settings == Scene.settings())
     }
 
-    @Test func `partitions whose times differ agree on it`() {
+    @Test func `a change of what no engine decides by goes through no table`() throws {
+        var scene = Scene()
+        scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
+        let amendment = Amendment(.end, Self.team, by: Self.night)
+        for (settings, isDone) in [(Scene.settings(), true), (Scene.settings(budget: .unlimited), false)] {
+            var engine = scene.engine.duplicate()
+            let bytes = Record.settings(SettingsChange(settings, from: 0, with: amendment)).bytes
+            var output = EngineOutput()
+            try engine.begin(
+                bytes,
+                in: bytes.indices,
+                recordIndex: 0,
+                at: scene.position.next,
+                logTime: scene.now,
+                into: &output
+            )
+            let (isRecordDone, amended) = (engine.isRecordDone, engine.amendments.map(\.entry))
+            #expect(isRecordDone == isDone)
+            #expect(amended == [Self.team])
+        }
+    }
+
+    @Test func `settings that are too new bring no amendment either`() {
+        var scene = Scene()
+        let newer = EngineSettings(engineVersion: Engine.version + 1, apps: [])
+        let change = SettingsChange(newer, from: 0, with: Amendment(.end, Self.app, by: Self.night))
+        #expect(scene.apply(.settings(change)) == .settingsTooNew(engineVersion: Engine.version + 1))
+        #expect(scene.engine.amendments.isEmpty && scene.engine.settingsVersion == 0)
+        #expect(scene.engine.settings == Scene.settings())
+    }
+
+    @Test func `a start's settings are in force whatever stood, and partitions that start at other times agree`() {
         var early = Scene()
-        var late = Scene()
+        var late = Scene(settings: Scene.settings(budget: .unlimited))
+        late.apply(.settings(Scene.settings()))
         late.pass(.hours(1))
         early.amend(.end, Self.app, by: Self.night)
         late.amend(.end, Self.app, by: Self.night)
-        let next = Record.amend(Amendment(.put("1"), Self.app, replacing: early.engine.amendments[0], by: Self.day))
-        #expect([early.apply(next), late.apply(next)] == [.amended, .amended])
+        let next = Record.settings(
+            SettingsChange(Scene.settings(), from: 1, with: Amendment(.put("1"), Self.app, by: Self.day))
+        )
+        #expect([early.apply(next), late.apply(next)] == [.settings(orphaned: 0), .settings(orphaned: 0)])
+        early.apply(.settings(Scene.settings(budget: .unlimited)))
+        #expect(early.engine.settings == Scene.settings(budget: .unlimited))
+        #expect(early.engine.settingsVersion == 2 && early.engine.amendments.map(\.value) == ["1"])
     }
 
     @Test(arguments: [Amendment.Action.put("{\"id\":\"T\"}"), .end, .revert], [Self.team, Self.app])
     func `a record has one form`(action: Amendment.Action, entry: AmendedEntry) throws {
-        let standing = StandingAmendment(entry: entry, value: "1", since: .epoch, source: Self.day)
-        let record = Record.amend(Amendment(action, entry, replacing: standing, by: Self.night))
-        var reader = ByteReader(record.bytes)
-        #expect(try Record(from: &reader) == record)
-        for count in 1..<record.bytes.count {
-            var reader = ByteReader(Array(record.bytes.prefix(count)))
-            #expect(throws: ByteError.self) { try Record(from: &reader) }
+        let amendment = Amendment(action, entry, by: Self.night)
+        let changes = [
+            SettingsChange(Scene.settings(), from: 7, with: amendment), SettingsChange(Scene.settings(), from: 7),
+            SettingsChange(Scene.settings()),
+        ]
+        for record in changes.map({ Record.settings($0) }) {
+            var reader = ByteReader(record.bytes)
+            #expect(try Record(from: &reader) == record)
+            for count in 1..<record.bytes.count {
+                var reader = ByteReader(Array(record.bytes.prefix(count)))
+                #expect(throws: ByteError.self) { try Record(from: &reader) }
+            }
         }
     }
 
-    @Test func `a snapshot has them, and one without them is as it was before there were any`() throws {
+    @Test func `a snapshot has them`() throws {
         var scene = Scene()
         scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
-        let bare = SnapshotTests.frames(of: scene.engine)
-        scene.apply(.amend(Amendment(.put("1"), Self.team, by: Self.night)))
-        let frames = SnapshotTests.frames(of: scene.engine)
-        let engine = try SnapshotTests.engine(of: frames)
+        scene.amend(.put("1"), Self.team, by: Self.night)
+        let engine = try SnapshotTests.engine(of: SnapshotTests.frames(of: scene.engine))
         #expect(engine.amendments == scene.engine.amendments && engine.amendments.count == 1)
+        let version = engine.settingsVersion
+        #expect(version == 1)
         #expect(engine.stateDigest() == scene.engine.stateDigest())
-        scene.amend(.revert, Self.team, by: Self.day)
-        // Position, time and hash differ; nothing else does.
-        #expect(SnapshotTests.frames(of: scene.engine).map(\.count) == bare.map(\.count))
-        #expect(try SnapshotTests.engine(of: bare).amendments.isEmpty)
     }
 }
 
 extension Scene {
-    /// An operator changes an entry as it stands.
-    fileprivate mutating func amend(_ action: Amendment.Action, _ entry: AmendedEntry, by source: OperatorSource) {
-        self.apply(.amend(Amendment(action, entry, replacing: self.engine.amendments[entry], by: source)))
+    /// An operator changes an entry of which no engine decides anything.
+    @discardableResult
+    fileprivate mutating func amend(
+        _ action: Amendment.Action,
+        _ entry: AmendedEntry,
+        by source: OperatorSource
+    ) -> RecordAnswer.Result {
+        let version = self.engine.settingsVersion
+        let amendment = Amendment(action, entry, by: source)
+        return self.apply(.settings(SettingsChange(Scene.settings(), from: version, with: amendment)))
     }
 }

@@ -105,16 +105,16 @@ import WidgetModel
         let channels: [ChannelAnswer] = [.created, .deleted, .limit(7), .alreadyExists, .unknown]
         let answers: [RecordAnswer.Result] =
             [
-                .settings(orphaned: 1), .settingsTooNew(engineVersion: 2), .push(matched: 3, isRepeat: true),
+                .settings(orphaned: 1), .settingsTooNew(engineVersion: 2), .settingsOvertaken,
+                .push(matched: 3, isRepeat: true),
                 .registered(RegistrationCounts(added: 1, changed: 2, unchanged: 3, removed: 4)),
                 .staleRevision(current: .max), .unregistered, .signalled, .timeline(findings: findings),
                 .staleGeneration, .delivery(known: true), .appReload(matched: 4), .order(matched: 5),
-                .invalidated(count: 6), .unknownHost, .unknownInstance, .unknownReload, .traced, .noted, .amended,
-                .amendmentOvertaken, .ticked,
+                .invalidated(count: 6), .unknownHost, .unknownInstance, .unknownReload, .traced, .noted, .ticked,
             ] + errors.map { .refused($0) } + faults.map { .timelineRefused($0) } + channels.map { .channel($0) }
         for answer in answers { #expect(try RecordAnswer.Result(encoded: answer.encoded) == answer) }
-        #expect(Set(answers.map { $0.encoded[0] }).count == 24, "a case that no sample is of")
-        #expect(throws: ByteError.invalid(offset: 0)) { try RecordAnswer.Result(encoded: [24]) }
+        #expect(Set(answers.map { $0.encoded[0] }).count == 23, "a case that no sample is of")
+        #expect(throws: ByteError.invalid(offset: 0)) { try RecordAnswer.Result(encoded: [23]) }
         for change in [
             DirectoryChange.bound(Scene.token("a"), host: QuestionTests.phone, instance: instance),
             .removed(Scene.token("a"), app: Scene.sports, .leaseEnded, at: .epoch), .forgotten(Scene.token("a")),

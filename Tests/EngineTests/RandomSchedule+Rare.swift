@@ -140,18 +140,19 @@ extension RandomSchedule {
         return .create(channel, app: Scene.sports, channelsMax: 3)
     }
 
-    /// A record that decides nothing.
+    /// A record that decides nothing: a note, or a change by a request of what no engine decides by.
     private func note(_ number: UInt64) -> Record {
+        let actions: [Amendment.Action] = [.put("{}"), .end, .revert]
+        guard number % 6 < 3, let settings = self.scene.engine.settings else {
+            return .audit(.answer(number: number, status: 200))
+        }
         let source = OperatorSource(caller: "night", address: "203.0.113.7", request: "r-\(number)")
         let entry = AmendedEntry.app(BundleID("com.example.\(number % 3)"))
-        // Sometimes as by an operator who has not seen the one that stands.
-        let standing = number < 80 ? self.scene.engine.amendments[entry] : nil
-        switch number % 6 {
-        case 0: return .amend(Amendment(.put("{}"), entry, replacing: standing, by: source))
-        case 1: return .amend(Amendment(.end, entry, replacing: standing, by: source))
-        case 2: return .amend(Amendment(.revert, entry, replacing: standing, by: source))
-        default: return .audit(.answer(number: number, status: 200))
-        }
+        // Sometimes as at a gateway that has not seen the last change.
+        let base = self.scene.engine.settingsVersion - (number < 80 ? 0 : 1)
+        return .settings(
+            SettingsChange(settings, from: base, with: Amendment(actions[Int(number % 6)], entry, by: source))
+        )
     }
 
     private mutating func trace() -> PushTrace {

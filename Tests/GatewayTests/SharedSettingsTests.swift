@@ -76,23 +76,52 @@ import WidgetModel
         return (scene, nodes.0, nodes.1)
     }
 
-    /// Another gateway's records, which come into the log when they are asked for, so often.
+    /// Another gateway's changes, which come into the log while this one's is looked at, one each time.
     private final class Others: Sendable {
-        private let records: Mutex<[[Record]]> = Mutex([])
+        private let changes: Mutex<[SettingsChange?]> = Mutex([])
         private let journal: MemoryJournal
 
         init(_ scene: OwnerScene) { self.journal = scene.journal }
 
-        func plan(_ records: [[Record]]) { self.records.withLock { $0 = records } }
+        func plan(_ changes: [SettingsChange?]) { self.changes.withLock { $0 = changes } }
 
         func append() {
-            let next = self.records.withLock { $0.isEmpty ? [] : $0.removeFirst() }
-            for record in next {
-                var records = PackedRecords()
-                records.append { record.encode(into: &$0) }
-                self.journal.appendToAll(SubmissionToAll(records), whenDurable: { _ in }, whenPlaced: { _ in })
-            }
+            guard let next = self.changes.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return }
+            var records = PackedRecords()
+            records.append { Record.settings(next).encode(into: &$0) }
+            self.journal.appendToAll(SubmissionToAll(records), whenDurable: { _ in }, whenPlaced: { _ in })
         }
+    }
+
+    /// A gateway with the same file, which is changed by a request while another one looks at a change.
+    private static func startedAtOneMoment() async throws -> (OwnerScene, Node, Others) {
+        let scene = try await OwnerScene.started(partitions: 2)
+        let others = Others(scene)
+        let node = try Node(scene, meanwhile: { others.append() })
+        _ = try await scene.log.appendToAll(.settings(EngineSettings(node.reloading.inForce)))
+        return (scene, node, others)
+    }
+
+    /// The change by a request to another gateway, with all that it puts in force.
+    ///
+    /// - Parameter number: The version that it is worked out from.
+    private static func change(
+        _ entry: AmendedEntry,
+        _ value: String,
+        at node: Node,
+        from number: Int = 0,
+        by source: OperatorSource = Self.day
+    ) throws -> SettingsChange {
+        let standing = StandingAmendment(entry: entry, value: value, since: .epoch, source: source)
+        return SettingsChange(
+            EngineSettings(try node.reloading.file.amended(by: [standing])),
+            from: number,
+            with: Amendment(.put(value), entry, by: source)
+        )
+    }
+
+    private static func decided(_ scene: OwnerScene) async throws -> [EngineSettings?] {
+        try await scene.log.askAll(InForceQuestion()).map(\.settings)
     }
 
     private static func key(_ text: String) throws -> JSONValue {
@@ -173,14 +202,12 @@ import WidgetModel
     @Test func `two changes of an entry at one moment both stand, and that of one gateway is worked out anew`()
         async throws
     {
-        let scene = try await OwnerScene.started(partitions: 2)
-        let others = Others(scene)
-        let (one, other) = (try Node(scene, meanwhile: { others.append() }), try Node(scene))
-        _ = try await scene.log.appendToAll(.settings(EngineSettings(one.reloading.inForce)))
+        let (scene, one, others) = try await Self.startedAtOneMoment()
+        let other = try Node(scene)
         let team = AmendedEntry.team(TeamID("ABCDE12345"))
         let first =
             #"{"id":"ABCDE12345","keys":[{"id":"FIRSTKEY01","publicKey":"-----BEGIN PUBLIC KEY-----\nMFkw\n"}]}"#
-        others.plan([[.amend(Amendment(.put(first), team, by: Self.day))]])
+        others.plan([try Self.change(team, first, at: one)])
         let amended = try await one.reloading.amend(team, .putPart("SECONDKEY1", Self.key("MFkw")), by: Self.night)
         #expect(amended.difference.faults == [])
         #expect(one.reloading.inForce.teams.first?.keys.map(\.id.rawValue) == ["FIRSTKEY01", "SECONDKEY1"])
@@ -190,12 +217,9 @@ import WidgetModel
     }
 
     @Test func `a change as the client does not know it is refused, though it came at the same moment`() async throws {
-        let scene = try await OwnerScene.started(partitions: 2)
-        let others = Others(scene)
-        let one = try Node(scene, meanwhile: { others.append() })
-        _ = try await scene.log.appendToAll(.settings(EngineSettings(one.reloading.inForce)))
+        let (_, one, others) = try await Self.startedAtOneMoment()
         let body = #"{"bundleID":"com.example.news","team":"ABCDE12345"}"#
-        others.plan([[.amend(Amendment(.put(body), Self.news, by: Self.day))]])
+        others.plan([try Self.change(Self.news, body, at: one)])
         await #expect(throws: Problem.self) {
             try await one.reloading.amend(
                 Self.news,
@@ -209,19 +233,13 @@ import WidgetModel
     }
 
     @Test func `a change that others overtake again and again is refused, and they stand`() async throws {
-        let scene = try await OwnerScene.started(partitions: 2)
-        let others = Others(scene)
-        let one = try Node(scene, meanwhile: { others.append() })
-        _ = try await scene.log.appendToAll(.settings(EngineSettings(one.reloading.inForce)))
-        var standing: StandingAmendment?
-        var steps: [[Record]] = []
+        let (_, one, others) = try await Self.startedAtOneMoment()
+        var steps: [SettingsChange?] = []
         for number in 0..<4 {
             let source = OperatorSource(caller: "day", address: "203.0.113.8", request: "r-\(number)")
             let body = ##"{"bundleID":"com.example.news","team":"ABCDE12345","kinds":[{"kind":"k\##(number)"}]}"##
-            steps.append([.amend(Amendment(.put(body), Self.news, replacing: standing, by: source))])
-            standing = StandingAmendment(entry: Self.news, value: body, since: .epoch, source: source)
             // Following that one looks at files, too.
-            steps.append([])
+            steps += [try Self.change(Self.news, body, at: one, from: number, by: source), nil]
         }
         others.plan(steps)
         await #expect {
@@ -235,39 +253,65 @@ import WidgetModel
         #expect(one.reloading.inForce.apps.last?.kinds.map(\.schema.kind.rawValue) == ["k3", "headlines"])
     }
 
-    @Test func `a change whose gateway died before its settings is in force when the request is sent again`()
-        async throws
-    {
-        let (scene, one, _) = try await Self.started()
-        let body = try json(#"{"team":"ABCDE12345"}"#)
-        let entry = try one.reloading.file.reading(Self.news.named(body), as: Self.news)
-        let put = Amendment.Action.put(String(decoding: entry.jsonText, as: UTF8.self))
-        _ = try await scene.log.appendToAll(.amend(Amendment(put, Self.news, by: Self.day)))
-        _ = try await one.reloading.amend(Self.news, .put(body), by: Self.night)
+    @Test func `changes of two entries at one moment are both in force`() async throws {
+        let (scene, one, others) = try await Self.startedAtOneMoment()
+        let other = try Node(scene)
+        let weather = AmendedEntry.app(BundleID("com.example.weather"))
+        others.plan([try Self.change(weather, #"{"bundleID":"com.example.weather","team":"ABCDE12345"}"#, at: one)])
+        _ = try await one.reloading.amend(Self.news, .put(try json(#"{"team":"ABCDE12345"}"#)), by: Self.night)
+        #expect(one.bundles == ["com.example.scores", "com.example.weather", "com.example.news"])
         let own = EngineSettings(one.reloading.inForce)
-        let decided = try await scene.log.askAll(InForceQuestion()).map { $0.settings == own }
-        #expect(decided == [true, true] && one.bundles == ["com.example.scores", "com.example.news"])
-        let stands = try await one.reloading.amendments()
-        #expect(stands.map(\.source) == [Self.day], "it was logged again")
+        #expect(try await Self.decided(scene) == [own, own])
+        #expect(await other.follows())
     }
 
-    @Test func `settings that undid another gateway's change of another entry are made anew with it`() async throws {
-        let scene = try await OwnerScene.started(partitions: 2)
-        let others = Others(scene)
-        let (one, other) = (try Node(scene, meanwhile: { others.append() }), try Node(scene))
-        let file = EngineSettings(one.reloading.inForce)
-        _ = try await scene.log.appendToAll(.settings(file))
-        let weather = AmendedEntry.app(BundleID("com.example.weather"))
-        let body = #"{"bundleID":"com.example.weather","team":"ABCDE12345"}"#
-        // Logged before this one's, with settings that its own then replace.
-        others.plan([[.amend(Amendment(.put(body), weather, by: Self.day)), .settings(file)]])
-        _ = try await one.reloading.amend(Self.news, .put(try json(#"{"team":"ABCDE12345"}"#)), by: Self.night)
-        #expect(Set(one.bundles) == ["com.example.scores", "com.example.weather", "com.example.news"])
-        let decided = try await scene.log.askAll(InForceQuestion()).map {
-            Set($0.settings?.apps.map(\.app.rawValue) ?? [])
+    @Test func `a reading of the file keeps a change at another gateway at the same moment`() async throws {
+        let (scene, one, others) = try await Self.startedAtOneMoment()
+        one.file.change("typical: 20", "typical: 25")
+        others.plan([try Self.change(Self.news, #"{"bundleID":"com.example.news","team":"ABCDE12345"}"#, at: one)])
+        let report = try await one.reloading.reload()
+        #expect(report.faults == [] && report.applied.contains("policies[0].typical"))
+        #expect(one.bundles == ["com.example.scores", "com.example.news"])
+        let own = EngineSettings(one.reloading.inForce)
+        #expect(try await Self.decided(scene) == [own, own])
+        #expect(try await Self.typical(scene) == [25, 25])
+        #expect(await one.follows())
+    }
+
+    @Test func `a change by a request is refused if another gateway reads another file at the same moment`()
+        async throws
+    {
+        let (scene, one, others) = try await Self.startedAtOneMoment()
+        let other = try Node(scene)
+        other.file.change("typical: 20", "typical: 25")
+        others.plan([SettingsChange(EngineSettings(try other.file.read()), from: 0)])
+        await #expect {
+            try await one.reloading.amend(Self.news, .put(try json(#"{"team":"ABCDE12345"}"#)), by: Self.night)
+        } throws: { error in
+            (error as? Problem)?.code == .preconditionFailed
         }
-        #expect(decided == [Set(one.bundles), Set(one.bundles)])
-        #expect(await other.follows())
+        #expect(try await Self.typical(scene) == [25, 25])
+        #expect(try await one.reloading.amendments() == [])
+    }
+
+    @Test func `a reading that others come before again and again is refused, and theirs are in force`() async throws {
+        let (scene, one, others) = try await Self.startedAtOneMoment()
+        one.file.change("typical: 20", "typical: 25")
+        others.plan(
+            try (0..<4).map { number in
+                let body = ##"{"bundleID":"com.example.news","team":"ABCDE12345","kinds":[{"kind":"k\##(number)"}]}"##
+                return try Self.change(Self.news, body, at: one, from: number)
+            }
+        )
+        await #expect {
+            try await one.reloading.reload()
+        } throws: { error in
+            (error as? Problem)?.code == .tooMany
+        }
+        #expect(try await Self.typical(scene) == [20, 20])
+        #expect(try await one.reloading.reload().faults == [])
+        #expect(try await Self.typical(scene) == [25, 25])
+        #expect(one.reloading.inForce.apps.last?.kinds.map(\.schema.kind.rawValue) == ["k3"])
     }
 
     @Test func `a change that does not go with a gateway's file leaves that as it is, until the file is mended`()

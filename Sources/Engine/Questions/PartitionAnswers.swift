@@ -52,6 +52,7 @@ extension EngineStats: ByteCoded {
 extension InForce: ByteCoded {
     package func encode(into writer: inout ByteWriter) {
         self.settings.encode(into: &writer)
+        self.version.encode(into: &writer)
         writer.write(each: self.orders) { writer, order in
             order.encode(into: &writer)
             writer.write(order.isConfigured)
@@ -61,6 +62,7 @@ extension InForce: ByteCoded {
 
     package init(from reader: inout ByteReader) throws(ByteError) {
         self.settings = try EngineSettings?(from: &reader)
+        self.version = try Int(from: &reader)
         self.orders = try reader.readEach { (reader) throws(ByteError) in
             var order = try StandingOrder(from: &reader)
             order.isConfigured = try reader.readBool()

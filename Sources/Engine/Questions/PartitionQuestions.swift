@@ -50,7 +50,12 @@ package struct InForceQuestion: EngineQuestion {
     package init() {}
 
     package func answer(from engine: borrowing Engine) -> InForce {
-        InForce(settings: engine.settings, orders: engine.standingOrders, amendments: engine.amendments)
+        InForce(
+            settings: engine.settings,
+            version: engine.settingsVersion,
+            orders: engine.standingOrders,
+            amendments: engine.amendments
+        )
     }
 }
 
@@ -58,6 +63,8 @@ package struct InForceQuestion: EngineQuestion {
 package struct InForce: Hashable, Sendable {
     /// Nil before the first.
     package let settings: EngineSettings?
+    /// See ``Engine/settingsVersion``.
+    package let version: Int
     /// The pauses, in the order in which they were given.
     package let orders: [StandingOrder]
     /// The operators' changes of the configuration, in the order in which they began.

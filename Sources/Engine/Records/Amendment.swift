@@ -15,10 +15,10 @@ package enum AmendedEntry: Hashable, Sendable, CustomStringConvertible {
 
 /// An operator changes an entry of the configuration by a request, or takes that back.
 ///
-/// Engines keep the standing amendments and decide nothing by them: they decide by the settings, a record of its own that follows. An
+/// Engines keep the standing amendments and decide nothing by them: they decide by the settings that come with them (``SettingsChange``). An
 /// amendment is in the log of every partition, so that each start finds the changes since the configuration file was written.
 package struct Amendment: FieldCoded, Hashable, Sendable {
-    package static let coding = Fields(Self.init, \.action, \.entry, \.replaced, \.source)
+    package static let coding = Fields(Self.init, \.action, \.entry, \.source)
 
     package enum Action: Hashable, Sendable {
         /// The entry is this from now on, in the form that the configuration file has, as JSON.
@@ -31,26 +31,12 @@ package struct Amendment: FieldCoded, Hashable, Sendable {
 
     package let entry: AmendedEntry
     package let action: Action
-    /// The tag of the standing amendment that it was made from and replaces; nil if there was none. If another one stands by then, it
-    /// changes nothing.
-    package let replaced: UInt64?
     /// The operator who asked for it.
     package let source: OperatorSource
 
-    /// - Parameter standing: The entry's amendment that it replaces.
-    package init(
-        _ action: Action,
-        _ entry: AmendedEntry,
-        replacing standing: StandingAmendment? = nil,
-        by source: OperatorSource
-    ) {
-        self.init(action, entry, standing?.tag, source)
-    }
-
-    private init(_ action: Action, _ entry: AmendedEntry, _ replaced: UInt64?, _ source: OperatorSource) {
+    package init(_ action: Action, _ entry: AmendedEntry, by source: OperatorSource) {
         self.entry = entry
         self.action = action
-        self.replaced = replaced
         self.source = source
     }
 }
@@ -72,38 +58,24 @@ package struct StandingAmendment: FieldCoded, Hashable, Sendable {
         self.since = since
         self.source = source
     }
-
-    /// What tells it from other amendments of its entry, and is the same in all partitions, which have times of their own.
-    fileprivate var tag: UInt64 {
-        var hash = StableHash()
-        hash.combine(self.value == nil ? 0 : 1)
-        for text in [self.value ?? "", self.source.caller, self.source.address, self.source.request] {
-            hash.combine(text)
-        }
-        return hash.value
-    }
 }
 
 extension [StandingAmendment] {
     package subscript(entry: AmendedEntry) -> StandingAmendment? { self.first { $0.entry == entry } }
 
     /// Takes an amendment in the place of an earlier one of the same entry, or behind the others.
-    ///
-    /// - Returns: Whether it was made from the one that stands; if not, nothing changes.
-    package mutating func takeAmendment(_ amendment: Amendment, at now: Instant) -> Bool {
+    package mutating func takeAmendment(_ amendment: Amendment, at now: Instant) {
         let place = self.firstIndex { $0.entry == amendment.entry }
-        guard place.map({ self[$0].tag }) == amendment.replaced else { return false }
         let value: String?
         switch amendment.action {
         case .put(let text): value = text
         case .end: value = nil
         case .revert:
             if let place { self.remove(at: place) }
-            return true
+            return
         }
         let standing = StandingAmendment(entry: amendment.entry, value: value, since: now, source: amendment.source)
         if let place { self[place] = standing } else { self.append(standing) }
-        return true
     }
 }
 

@@ -6,7 +6,7 @@ package import WidgetModel
 /// record's tag. Tags are part of the on-disk format: 0...31 are commands of senders and hosts, 32 and above are
 /// for operators.
 package enum Record: Hashable, Sendable {
-    case settings(EngineSettings)
+    case settings(SettingsChange)
     case push(PushRecord)
     case register(HostRegistration)
     case unregister(HostRemoval)
@@ -19,8 +19,6 @@ package enum Record: Hashable, Sendable {
     case order(OperatorOrder)
     /// Any other change by an operator.
     case audit(AuditNote)
-    /// An operator's change of the configuration.
-    case amend(Amendment)
     case channel(ChannelCommand)
     /// Of the push before it.
     case trace(PushTrace)
@@ -42,7 +40,6 @@ package enum Record: Hashable, Sendable {
         case channel = 16
         case order = 32
         case audit = 33
-        case amend = 34
 
         package var name: String { String(describing: self) }
     }
@@ -53,7 +50,7 @@ package enum Record: Hashable, Sendable {
             body.encode(into: &writer)
         }
         switch self {
-        case .settings(let settings): write(.settings, settings)
+        case .settings(let change): write(.settings, change)
         case .push(let push): write(.push, push)
         case .register(let registration): write(.register, registration)
         case .unregister(let removal): write(.unregister, removal)
@@ -67,7 +64,6 @@ package enum Record: Hashable, Sendable {
         case .tick: writer.write(byte: Tag.tick.rawValue)
         case .order(let order): write(.order, order)
         case .audit(let note): write(.audit, note)
-        case .amend(let amendment): write(.amend, amendment)
         }
     }
 
@@ -76,7 +72,7 @@ package enum Record: Hashable, Sendable {
         let start = reader.offset
         guard let tag = Tag(rawValue: try reader.readByte()) else { throw .invalid(offset: start) }
         switch tag {
-        case .settings: self = .settings(try EngineSettings(from: &reader))
+        case .settings: self = .settings(try SettingsChange(from: &reader))
         case .push: self = .push(try PushRecord(from: &reader))
         case .register: self = .register(try HostRegistration(from: &reader))
         case .unregister: self = .unregister(try HostRemoval(from: &reader))
@@ -90,7 +86,6 @@ package enum Record: Hashable, Sendable {
         case .tick: self = .tick
         case .order: self = .order(try OperatorOrder(from: &reader))
         case .audit: self = .audit(try AuditNote(from: &reader))
-        case .amend: self = .amend(try Amendment(from: &reader))
         }
         guard reader.isAtEnd else { throw .invalid(offset: reader.offset) }
     }

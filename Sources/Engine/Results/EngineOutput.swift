@@ -66,10 +66,12 @@ package struct RecordAnswer: Hashable, Sendable {
     package let result: Result
 
     package enum Result: Hashable, Sendable {
-        /// The settings are in force, with the number of instances that no longer fit their kind's schema.
+        /// The settings are in force, with the number of instances that no longer fit their kind's schema; 0 if they are as before.
         case settings(orphaned: Int)
         /// The settings are of a newer engine and were ignored.
         case settingsTooNew(engineVersion: Int)
+        /// The settings were worked out from others than stand; nothing changed.
+        case settingsOvertaken
         /// The number of instances that the push matched here; a repeat changed nothing and gets the first one's
         /// number.
         case push(matched: Int, isRepeat: Bool)
@@ -104,10 +106,6 @@ package struct RecordAnswer: Hashable, Sendable {
         case traced
         /// Nothing changed: the record is an operator's action.
         case noted
-        /// The amendment stands, or was taken back; nothing is decided by it.
-        case amended
-        /// Another amendment of the entry stands than the one that it was made from; nothing changed.
-        case amendmentOvertaken
         case ticked
     }
 }

@@ -28,9 +28,8 @@ extension RecordAnswer.Result: ByteCoded {
         case .unknownReload: writer.write(byte: 18)
         case .traced: writer.write(byte: 19)
         case .noted: writer.write(byte: 20)
-        case .amended: writer.write(byte: 21)
+        case .settingsOvertaken: writer.write(byte: 21)
         case .ticked: writer.write(byte: 22)
-        case .amendmentOvertaken: writer.write(byte: 23)
         }
     }
 
@@ -58,9 +57,8 @@ extension RecordAnswer.Result: ByteCoded {
         case 18: self = .unknownReload
         case 19: self = .traced
         case 20: self = .noted
-        case 21: self = .amended
+        case 21: self = .settingsOvertaken
         case 22: self = .ticked
-        case 23: self = .amendmentOvertaken
         default: throw .invalid(offset: start)
         }
     }

@@ -299,6 +299,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         for pause in self.head.pauses { engine.applyPause(pause.scope, until: pause.end) }
         engine.channels = self.channels
         engine.amendments = self.head.amendments
+        engine.settingsVersion = self.head.settingsVersion
         return engine
     }
 }

@@ -26,6 +26,7 @@ struct SnapshotHead: Sendable {
     var decisionCount: UInt64 = 0
     /// How many rows each table ever had: hosts, instances, rolling days, causes, reloads, pushes.
     var ends = InlineArray<6, UInt32>(repeating: 0)
+    var settingsVersion = 0
     var amendments: [StandingAmendment] = []
 
     init() {}
@@ -56,6 +57,7 @@ struct SnapshotHead: Sendable {
         self.ends[3] = UInt32(engine.reloads.causes.end)
         self.ends[4] = UInt32(engine.reloads.table.rows.end)
         self.ends[5] = UInt32(engine.ledger.pushes.rows.end)
+        self.settingsVersion = engine.settingsVersion
         self.amendments = engine.amendments
     }
 }
@@ -108,8 +110,7 @@ extension SnapshotHead: Coded {
         head.decisionCapacity = try coder.number(self.decisionCapacity)
         head.decisionCount = try coder.number(self.decisionCount)
         head.ends = try coder.counters(self.ends)
-        // Where nothing was amended, a snapshot is as it was before there were amendments.
-        guard coder.goesOn(!self.amendments.isEmpty) else { return head }
+        head.settingsVersion = try coder.number(self.settingsVersion)
         head.amendments = try coder.value(self.amendments)
         return head
     }

@@ -53,7 +53,7 @@ extension Engine {
     ) throws(EngineError) {
         precondition(self.isRecordDone, "a record begins before the one before it is done")
         guard position >= self.position else { throw .outOfOrder(position, applied: self.position) }
-        if let version = Self.settingsVersion(bytes, in: range), version < Self.version {
+        if let version = Self.engineVersion(bytes, in: range), version < Self.version {
             throw .olderVersion(position, version: version)
         }
         let record: IncomingRecord
@@ -209,7 +209,7 @@ extension Engine {
     /// - Returns: Nil if there is work queued that ends with an answer.
     private mutating func perform(_ record: Record) -> RecordAnswer.Result? {
         switch record {
-        case .settings(let settings): self.configure(settings)
+        case .settings(let change): self.configure(change)
         case .push: preconditionFailure("pushes are applied without being decoded")
         case .register(let registration): self.register(registration)
         case .unregister(let removal): self.unregister(removal)
@@ -222,13 +222,8 @@ extension Engine {
         case .channel(let command): self.acceptCommand(command)
         case .trace: .traced
         case .audit: .noted
-        case .amend(let amendment): self.amend(amendment)
         case .tick: .ticked
         }
-    }
-
-    private mutating func amend(_ amendment: Amendment) -> RecordAnswer.Result {
-        self.amendments.takeAmendment(amendment, at: self.time) ? .amended : .amendmentOvertaken
     }
 
     mutating func answer(_ result: RecordAnswer.Result) {

@@ -40,8 +40,10 @@ package struct InstanceTrace: Sendable {
         trace.work = TraceWork(droppedSteps: self.work.droppedSteps)
         for index in trace.steps.indices {
             switch trace.steps[index].record {
-            case .settings(var settings):
+            case .settings(let change):
+                var settings = change.settings
                 settings.apps.removeAll { $0.app != app }
+                // The change of an app, or of a team's keys, is for operators to see.
                 trace.steps[index].record = .settings(settings)
             case .register(let registration) where registration.app != app: trace.steps[index].record = nil
             case .unregister(let removal) where removal.host.app != app: trace.steps[index].record = nil

@@ -63,7 +63,8 @@ enum TraceWords {
     /// A record other than a push, in a few words.
     static func record(_ record: Record) -> String {
         switch record {
-        case .settings: return "the configuration changed"
+        case .settings(let change):
+            return change.amendment == nil ? "the configuration changed" : "an operator changed the configuration"
         case .push(let push): return "push \(push.id) of \(push.team.rawValue)"
         case .register(let registration): return "the host registered, revision \(registration.revision)"
         case .unregister(let removal): return removal.token == nil ? "the host was removed" : "a push token was removed"
@@ -87,7 +88,6 @@ enum TraceWords {
             case .reload: "an operator asked for a reload"
             }
         case .audit: return "an operator made a request"
-        case .amend: return "an operator changed the configuration"
         case .channel: return "a channel changed"
         case .trace(let trace): return "push \(trace.push) is traced as \(trace.context.traceID)"
         case .tick: return "time passed"

@@ -40,9 +40,6 @@ package struct AmendmentView: Hashable, Sendable {
 /// Changes that operators make by requests: they are in the log of every partition, win over the file until they are taken back,
 /// and are put in force as a reading of the file is.
 extension ConfigurationReload {
-    /// How often a change is worked out anew because requests to other gateways have changed the same entry first.
-    private static let attemptsMax = 4
-
     /// The edit that a request asks for.
     package enum Edit: Hashable, Sendable {
         /// The entry, whole.
@@ -99,8 +96,8 @@ extension ConfigurationReload {
     ///   - condition: The version that the client knows.
     ///   - isDryRun: Whether nothing is taken.
     /// - Throws: ``Problem``: `not-found` if there is nothing to change, `precondition-failed` if it is not as the client knows it,
-    ///   `too-large` if there would be too many changes, `too-many` if requests to other gateways change the entry at the same moment, or the
-    ///   log does not take it.
+    ///   `too-large` if there would be too many changes, `too-many` if other gateways change the configuration at the same moment, or the log
+    ///   does not take it.
     package func amend(
         _ entry: AmendedEntry,
         _ edit: Edit,
@@ -117,18 +114,17 @@ extension ConfigurationReload {
                 plan.amended.difference.orphaned = try await self.orphans(under: plan.merged)
                 return plan.amended
             }
-            if try await self.carryOut(&plan) {
-                self.logger.notice(
-                    "the configuration was changed by a request",
-                    metadata: ["entry": "\(entry)", "by": "\(source.caller)", "request": "\(source.request)"]
-                )
-                return plan.amended
-            }
+            guard let change = plan.change else { return plan.amended }
+            guard let orphaned = try await self.append(change) else { continue }
+            plan.amended.difference.orphaned = orphaned
+            self.use(plan.merged, file: self.file)
+            self.logger.notice(
+                "the configuration was changed by a request",
+                metadata: ["entry": "\(entry)", "by": "\(source.caller)", "request": "\(source.request)"]
+            )
+            return plan.amended
         }
-        throw Problem(
-            .tooMany,
-            "requests to other gateways change the \(entry) at the same moment; send the request again"
-        )
+        throw Self.overtaken("\(entry)")
     }
 
     // MARK: Steps
@@ -136,8 +132,8 @@ extension ConfigurationReload {
     /// A change as it is to be logged, and what would be in force with it.
     private struct Plan {
         var amended: Amended
-        /// Nil where the log has it already.
-        var amendment: Amendment?
+        /// Nil where it is in force already.
+        var change: SettingsChange?
         var merged: GatewayConfiguration
     }
 
@@ -149,12 +145,11 @@ extension ConfigurationReload {
         if condition: Condition
     ) async throws(Problem) -> Plan {
         let inForce = try await self.log.askAnyPresent(InForceQuestion())
-        let known = self.ownEngineSettings.value
         // A change by another gateway that this one has not followed yet would be taken back with the rest of the entry.
         self.follow(inForce.amendments)
         let (before, file) = (self.inForce, self.file)
         // With the change, all else that this gateway's file says would be in force.
-        if let decided = inForce.settings, decided != known, !self.decidesByOwnFile(decided, inForce.amendments) {
+        if let decided = inForce.settings, decided != self.ownEngineSettings.value {
             throw Problem(
                 .preconditionFailed,
                 "partitions decide by other settings than this gateway's: give all gateways the same file, reload one, then send this again"
@@ -169,11 +164,13 @@ extension ConfigurationReload {
         do {
             let action = try Self.action(wanted, edit, entry, file, current)
             plan.amended.isMalformed = false
-            let amendment = Amendment(action, entry, replacing: standing[entry], by: source)
-            _ = next.takeAmendment(amendment, at: self.clock.now())
+            let amendment = Amendment(action, entry, by: source)
+            next.takeAmendment(amendment, at: self.clock.now())
             plan.merged = try file.amended(by: next)
             try self.checkFiles(plan.merged)
-            plan.amendment = Self.says(standing[entry], action) ? nil : amendment
+            if !Self.says(standing[entry], action) {
+                plan.change = SettingsChange(EngineSettings(plan.merged), from: inForce.version, with: amendment)
+            }
         } catch let faults as SettingsError {
             plan.amended.difference.faults = faults.faults
             return plan
@@ -186,29 +183,6 @@ extension ConfigurationReload {
         plan.amended.value = Self.value(after, edit.part, entry)
         plan.amended.difference.changes = Self.changes(current, after)
         return plan
-    }
-
-    /// Whether partitions decide by this gateway's file. Changed apps may differ: the settings with a change come a moment after it, or do
-    /// not come if its gateway dies.
-    private func decidesByOwnFile(_ decided: EngineSettings, _ amendments: [StandingAmendment]) -> Bool {
-        var (own, decided) = (self.ownEngineSettings.value, decided)
-        own.apps.removeAll { amendments[.app($0.app)] != nil }
-        decided.apps.removeAll { amendments[.app($0.app)] != nil }
-        return own == decided
-    }
-
-    /// Logs a change, and puts it in force.
-    ///
-    /// - Returns: Whether it stands; if not, a request to another gateway has changed the entry first, and nothing was taken.
-    private func carryOut(_ plan: inout Plan) async throws(Problem) -> Bool {
-        if let amendment = plan.amendment {
-            let results = try await self.log.appendToAll(.amend(amendment))
-            // All partitions have the changes in one order.
-            guard !results.contains(.amendmentOvertaken) else { return false }
-        }
-        // Also where the log has the change already: the settings with it may be missing, if its gateway died.
-        plan.amended.difference.orphaned = try await self.putInForce(plan.merged, saying: self.file)
-        return true
     }
 
     private static func check(_ condition: Condition, _ value: JSONValue?) throws(Problem) {

@@ -47,6 +47,9 @@ package final class ConfigurationReload: Sendable {
         var digestInForce: UInt64?
     }
 
+    /// How often a change is worked out anew because changes at other gateways came first.
+    static let attemptsMax = 4
+
     let state: Mutex<State>
     package let settings: LiveSettings
     /// The settings that partitions decide by, if they decide by the configuration in force here.
@@ -127,20 +130,35 @@ package final class ConfigurationReload: Sendable {
 
     /// Reads the configuration again and puts all changes in force that need no restart.
     ///
-    /// - Throws: ``Problem`` if there is none to read, it is being read already, or the log does not take the change.
+    /// - Throws: ``Problem`` if there is none to read, it is being read already, other gateways change it at
+    /// the same moment, or the log does not take the change.
     package func reload() async throws(Problem) -> Report {
         guard let source = self.source else {
             throw Problem(.notSupported, "this gateway was started without a configuration file")
         }
         try self.beginTurn()
         defer { self.endTurn() }
+        for _ in 0..<Self.attemptsMax {
+            if let report = try await self.read(source) { return report }
+        }
+        throw Self.overtaken("configuration")
+    }
+
+    /// Reads the configuration and puts it in force.
+    ///
+    /// - Returns: Nil if a change at another gateway came first: nothing was taken, and it is to be read anew.
+    private func read(_ source: () throws -> GatewayConfiguration) async throws(Problem) -> Report? {
         var report = Report(at: self.clock.now())
-        let amendments = try await self.amendments()
+        // Of all partitions: gateways that share the log may have started them with different settings.
+        let inForce = try await self.log.askAll(InForceQuestion())
+        guard let latest = inForce.max(by: { $0.version < $1.version }) else {
+            preconditionFailure("a log without partitions")
+        }
         let file: GatewayConfiguration
         let fresh: GatewayConfiguration
         do {
             file = try source()
-            fresh = try file.amended(by: amendments)
+            fresh = try file.amended(by: latest.amendments)
             try self.checkFiles(fresh)
         } catch let faults as SettingsError {
             return self.refuse(faults.faults, &report)
@@ -149,7 +167,13 @@ package final class ConfigurationReload: Sendable {
         }
         let before = self.inForce
         let merged = fresh.withStartSettings(of: before)
-        report.orphaned = try await self.putInForce(merged, saying: file.withStartSettings(of: before))
+        let settings = EngineSettings(merged)
+        if inForce.contains(where: { $0.settings != settings }) {
+            let change = SettingsChange(settings, from: latest.version)
+            guard let orphaned = try await self.append(change) else { return nil }
+            report.orphaned = orphaned
+        }
+        self.use(merged, file: file.withStartSettings(of: before))
         let (old, new, wanted) = (before.flatKeys, merged.flatKeys, fresh.flatKeys)
         report.applied = Self.differing(old, new)
         report.restartNeeded = Self.differing(new, wanted)
@@ -159,39 +183,34 @@ package final class ConfigurationReload: Sendable {
         return report
     }
 
-    /// Puts a configuration in force, the engines first, and then the changes by requests to other gateways that came meanwhile.
+    /// Has all partitions decide by changed settings.
+    ///
+    /// - Returns: How many instances no longer fit their kind; nil if another change came first, and nothing was taken.
+    func append(_ change: SettingsChange) async throws(Problem) -> Int? {
+        var orphaned = 0
+        for result in try await self.log.appendToAll(.settings(change)) {
+            // All partitions have the changes in one order, and answer alike.
+            if result == .settingsOvertaken { return nil }
+            if case .settings(let count) = result { orphaned += count }
+        }
+        return orphaned
+    }
+
+    /// Puts a configuration in force here, once partitions decide by it.
     ///
     /// - Parameter file: The file's part of it.
-    /// - Returns: How many instances no longer fit their kind.
-    func putInForce(_ merged: GatewayConfiguration, saying file: GatewayConfiguration) async throws(Problem) -> Int {
-        var settings = EngineSettings(merged)
-        var orphaned = try await self.decide(by: settings)
+    func use(_ merged: GatewayConfiguration, file: GatewayConfiguration) {
         self.state.withLock { state in
             state.file = file
-            // What stands by now is looked at anew below, also if it is as before this change.
+            // Looked at anew at the next occasion: in the log they have its time.
             state.amendments = nil
         }
         self.settings.replace(merged)
-        while true {
-            // A change that came before these settings is undone by them; the gateway of one that comes behind them looks in its turn.
-            self.follow(try await self.amendments())
-            guard self.ownEngineSettings.value != settings else { return orphaned }
-            settings = self.ownEngineSettings.value
-            orphaned += try await self.decide(by: settings)
-        }
     }
 
-    /// Has all partitions decide by settings.
-    ///
-    /// - Returns: How many instances no longer fit their kind.
-    private func decide(by settings: EngineSettings) async throws(Problem) -> Int {
-        var orphaned = 0
-        // Asks the partitions for their settings: another gateway that shares the log may have changed them.
-        let inForce = try await self.log.askAll(InForceQuestion())
-        if inForce.contains(where: { $0.settings != settings }) {
-            for case .settings(let count) in try await self.log.appendToAll(.settings(settings)) { orphaned += count }
-        }
-        return orphaned
+    /// For a change that others came before, again and again.
+    static func overtaken(_ subject: String) -> Problem {
+        Problem(.tooMany, "other gateways change the \(subject) at the same moment; send the request again")
     }
 
     /// The changes that reading it again would make; nothing is taken.

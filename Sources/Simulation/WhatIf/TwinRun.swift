@@ -181,7 +181,9 @@ package struct TwinRun: ~Copyable, Sendable {
     private mutating func translated(_ record: Record) -> Record? {
         switch record {
         case .tick: return nil
-        case .settings(let settings): return .settings(self.rewrite.applied(to: settings))
+        case .settings(var change):
+            change.settings = self.rewrite.applied(to: change.settings)
+            return .settings(change)
         case .delivery(var report):
             guard let partner = self.partner(of: report.reload) else { return nil }
             report.reload = partner
@@ -196,9 +198,7 @@ package struct TwinRun: ~Copyable, Sendable {
             guard let partner = self.partner(of: reload, counts: false) else { return nil }
             signal.event = .entryShown(partner, date: date)
             return .signal(signal)
-        case .push, .register, .unregister, .appReload, .invalidate, .order, .channel, .trace, .audit,
-            .amend:
-            return record
+        case .push, .register, .unregister, .appReload, .invalidate, .order, .channel, .trace, .audit: return record
         }
     }
 
