@@ -16,7 +16,7 @@ package import WidgetModel
 /// from the log where it is missing, damaged or behind.
 ///
 /// Owners hand on the requests in the entries that they apply. Where nodes share the log, the owners here apply only some of its entries:
-/// then all entries that come are read for it, of all partitions.
+/// then they hand on none, and all entries that come are read for it, of all partitions.
 package final class OperatorAudit: Sendable {
     /// How often it is written down how far the log was read, so that the next start has little to read.
     private static let spacing = Duration.seconds(10)

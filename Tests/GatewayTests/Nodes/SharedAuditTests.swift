@@ -65,7 +65,7 @@ import WidgetModel
         await following.value
     }
 
-    /// Its owner hands on nothing of what is in the snapshot that it begins with.
+    /// Its owner applies nothing of what is in the snapshot that it begins with.
     @Test func `the index says of no entry that it was read, because the partition has come here since`() async throws {
         let snapshots = MemorySnapshots()
         let scene = try await NodeScene(snapshots: snapshots)
