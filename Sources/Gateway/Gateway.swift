@@ -185,7 +185,8 @@ package final class Gateway: Service {
                     directory.apply(changes, partition)
                     streams.apply(changes)
                 },
-                audit: { audit.take($0, $1, $2, at: $3) },
+                // Where nodes share the log, the audit reads all of it.
+                audit: { if membership == nil { audit.take($0, $1, $2, at: $3) } },
                 usage: { registry.publish($1, of: $0) },
                 applied: {
                     followers.wake(.applied)

@@ -66,10 +66,8 @@ enum BeatMessage {
                 followings: followings,
                 report: report
             )
-        } catch let fault as MessageError {
-            throw fault
         } catch {
-            throw MessageError(sentence: "\(error)")
+            throw error as? MessageError ?? MessageError(sentence: "\(error)")
         }
     }
 }

@@ -6,8 +6,6 @@ import WidgetModel
 
 /// Follows one partition's entries as they come: keeps the newest in memory, and tells the observers.
 final class Follower: Sendable {
-    private static let waitMilliseconds = 500
-
     private struct State {
         /// The newest entries without a gap.
         var cached: [LogEntry] = []
@@ -89,26 +87,17 @@ final class Follower: Sendable {
         var walk = try self.reader.walk(from: next)
         let stream = self.core.names.input(self.partition)
         let subject = self.core.names.allInput(self.partition)
-        let following = try self.core.broker.follow(stream, subject, from: next.rawValue)
-        var isBehind = false
-        while !self.core.isClosed {
-            switch following.next(waitMilliseconds: Self.waitMilliseconds) {
-            case .lost: return
-            case .nothing:
-                // The consumer is gone, or slow: begin anew. But first the message may be on its way, on a slow network.
-                if isBehind { return }
-                isBehind = try self.core.broker.ends(of: stream)?.last ?? 0 >= next.rawValue
-            case .message(let message):
-                isBehind = false
-                let agreed = walk.last.time.disagreements
-                let (entry, input) = try walk.take(message)
-                // A copy of a submission for all has the time of the original, which may have waited for long.
-                if input.fan == nil, walk.last.time.disagreements > agreed {
-                    self.core.noteClocks(of: self.partition, storedAt: message.stamp, writtenAt: input.writtenAt)
-                }
-                self.take(entry, input)
-                next = walk.next
+        _ = try self.core.follow(stream, subject, from: next.rawValue) { (message) throws(JournalError) in
+            guard let message else { return true }
+            let agreed = walk.last.time.disagreements
+            let (entry, input) = try walk.take(message)
+            // A copy of a submission for all has the time of the original, which may have waited for long.
+            if input.fan == nil, walk.last.time.disagreements > agreed {
+                self.core.noteClocks(of: self.partition, storedAt: message.stamp, writtenAt: input.writtenAt)
             }
+            self.take(entry, input)
+            next = walk.next
+            return true
         }
     }
 

@@ -64,7 +64,12 @@ package struct JetStreamHistory: SourceLog {
         return ends.first > ends.last ? nil : OutputPosition(ends.first)...OutputPosition(ends.last)
     }
 
-    /// The copies of submissions to all partitions make the cut: it is before those of submissions that came during the call.
+    /// Where a copy of the log, which goes on, may end: by partition, the newest entry of the copy.
+    ///
+    /// Everything that was acknowledged before the call is in it. Of the submissions to all partitions, all have the same: the cut is
+    /// before the copies of those that came during the call. Waits until all partitions have the other copies.
+    ///
+    /// - Throws: `.unavailable` if that takes too long.
     package func cut() throws(JournalError) -> [LogPosition] {
         var before: [UInt64] = []
         for partition in self.core.partitions {

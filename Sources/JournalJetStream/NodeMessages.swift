@@ -83,10 +83,8 @@ struct AnswerMessage {
             case .busy: self.content = .whole(.busy)
             case .tooLong: self.content = .whole(.tooLong)
             }
-        } catch let fault as MessageError {
-            throw fault
         } catch {
-            throw MessageError(sentence: "\(error)")
+            throw error as? MessageError ?? MessageError(sentence: "\(error)")
         }
     }
 }

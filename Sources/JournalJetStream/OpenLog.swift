@@ -172,6 +172,40 @@ struct Patience: Sendable {
 }
 
 extension OpenLog {
+    /// For how long a message is waited for before the end of its stream is looked at.
+    private static let followMilliseconds = 500
+
+    /// Hands on the messages of a stream from one on, in order, and nil when none has come for a while, until no more are wanted, the
+    /// consumer is lost or behind, or the journal is closed.
+    ///
+    /// - Parameter take: Returns whether more are wanted.
+    /// - Returns: Whether to begin anew: more are wanted.
+    func follow(
+        _ stream: String,
+        _ subject: String,
+        from first: UInt64,
+        _ take: (StoredMessage?) throws(JournalError) -> Bool
+    ) throws(JournalError) -> Bool {
+        let following = try self.broker.follow(stream, subject, from: first)
+        var next = first
+        var isBehind = false
+        while !self.isClosed {
+            switch following.next(waitMilliseconds: Self.followMilliseconds) {
+            case .lost: return true
+            case .nothing:
+                guard try take(nil) else { return false }
+                // The consumer is gone, or slow: begin anew. But first the message may be on its way, on a slow network.
+                if isBehind { return true }
+                isBehind = try self.broker.ends(of: stream)?.last ?? .max >= next
+            case .message(let message):
+                isBehind = false
+                next = message.sequence + 1
+                guard try take(message) else { return false }
+            }
+        }
+        return false
+    }
+
     /// Hands on the messages to a subject that nothing stores, and nil when none has come for a while, until it is over. Asks again if
     /// brokers do not let it listen.
     func listen(to subject: String, waitMilliseconds: Int, until isOver: () -> Bool, _ take: (Broker.Told?) -> Void) {

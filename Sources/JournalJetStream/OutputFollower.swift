@@ -12,7 +12,6 @@ final class OutputFollower: Sendable {
         let take: @Sendable (OutputNews) -> Bool
     }
 
-    private static let waitMilliseconds = 500
     /// How many of the newest outputs are read where none is named: hosts that come from another node resume among them.
     private static let recentCount: UInt64 = 256
 
@@ -52,29 +51,15 @@ final class OutputFollower: Sendable {
             throw JournalError(.unavailable, "the stream \(self.stream) is gone")
         }
         let recent = ends.last > Self.recentCount ? ends.last - Self.recentCount + 1 : 1
-        var position = OutputPosition(max(next?.rawValue ?? recent, ends.first))
-        next = position
-        guard take(.begins(at: position)) else { return false }
+        let first = OutputPosition(max(next?.rawValue ?? recent, ends.first))
+        next = first
+        guard take(.begins(at: first)) else { return false }
         let subject = self.core.names.outputs(self.reader.partition)
-        let following = try self.core.broker.follow(self.stream, subject, from: position.rawValue)
-        var isBehind = false
-        while !self.core.isClosed {
-            switch following.next(waitMilliseconds: Self.waitMilliseconds) {
-            case .lost: return true
-            case .nothing:
-                guard take(.quiet) else { return false }
-                // The consumer is gone, or slow: begin anew. But first the message may be on its way, on a slow network.
-                if isBehind { return true }
-                isBehind = try self.core.broker.ends(of: self.stream)?.last ?? .max >= position.rawValue
-            case .message(let message):
-                isBehind = false
-                let news = self.news(of: message)
-                position = OutputPosition(message.sequence).next
-                next = position
-                guard take(news) else { return false }
-            }
+        return try self.core.follow(self.stream, subject, from: first.rawValue) { (message) throws(JournalError) in
+            guard let message else { return take(.quiet) }
+            next = OutputPosition(message.sequence).next
+            return take(self.news(of: message))
         }
-        return false
     }
 
     /// A damaged output is as good as gone.

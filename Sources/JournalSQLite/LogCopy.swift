@@ -3,8 +3,8 @@ package import WidgetModel
 
 /// A copy of a log that goes on meanwhile, in a data directory from which a gateway can go on.
 ///
-/// It is the log at a cut (``SourceLog/cut()``). Of each partition it has the newest state, the entries behind it up to the cut, and the
-/// outputs up to there. Nothing is decided for it, and nothing is written to the log. Entries that no output of the copy holds are decided
+/// It is the log at a cut. Of each partition it has the newest state, the entries behind it up to the cut, and the outputs
+/// up to there. Nothing is decided for it, and nothing is written to the log. Entries that no output of the copy holds are decided
 /// by the gateway that opens it: by the same state, at the same positions and times. So its reloads have the ids that the log's own owner
 /// gives for these entries. Copies of states do not depend on decision rules, so any program can make them.
 ///
@@ -39,15 +39,20 @@ package struct LogCopy {
 
     /// Copies.
     ///
-    /// - Parameter progress: Told now and then how far a partition is, and how far it goes.
+    /// - Parameters:
+    ///   - cut: Returns where the copy is to end: by partition, its newest entry. Asked anew whenever the copy begins.
+    ///   - progress: Told now and then how far a partition is, and how far it goes.
     /// - Throws: ``JournalError``: `.unavailable` if the log cannot be copied at the moment, as when it is trimmed again and again.
-    package func run(progress: (PartitionID, LogPosition, LogPosition) -> Void = { _, _, _ in }) throws {
+    package func run(
+        to cut: () throws -> [LogPosition],
+        progress: (PartitionID, LogPosition, LogPosition) -> Void = { _, _, _ in }
+    ) throws {
         var damaged: Set<SnapshotID> = []
         var attempt = 1
         while true {
             let known = damaged.count
             do {
-                return try self.copy(without: &damaged, progress)
+                return try self.copy(to: cut, without: &damaged, progress)
             } catch let error as JournalError where error.code == .corrupt {
                 // The next older state is to be used.
                 if damaged.count > known { continue }
@@ -64,11 +69,12 @@ package struct LogCopy {
     }
 
     private func copy(
+        to cut: () throws -> [LogPosition],
         without damaged: inout Set<SnapshotID>,
         _ progress: (PartitionID, LogPosition, LogPosition) -> Void
     ) throws {
         var parts: [Part] = []
-        for (number, end) in try self.log.cut().enumerated() {
+        for (number, end) in try cut().enumerated() {
             parts.append(try self.part(of: PartitionID(UInt16(number)), to: end, without: damaged))
         }
         let starts = parts.map { PartitionStart(behind: $0.snapshot, firstOutput: $0.firstOutput) }

@@ -73,10 +73,8 @@ package enum MessageFormat {
                 throw MessageError(sentence: "it is of the log \(log), this is \(journalID)")
             }
             return reader
-        } catch let fault as MessageError {
-            throw fault
         } catch {
-            throw MessageError(sentence: "\(error)")
+            throw error as? MessageError ?? MessageError(sentence: "\(error)")
         }
     }
 

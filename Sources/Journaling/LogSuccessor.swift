@@ -19,14 +19,6 @@ package struct PartitionEnd: Hashable, Sendable {
 package protocol SourceLog: LogHistory, SnapshotHistory {
     /// The outputs of a partition that are there; nil for none.
     func outputRange(_ partition: PartitionID) throws(JournalError) -> ClosedRange<OutputPosition>?
-
-    /// Where a copy of a log that goes on may end: by partition, the newest entry of the copy.
-    ///
-    /// Everything that was acknowledged before the call is in it. Of the submissions to all partitions, all have the same. Waits until
-    /// they do.
-    ///
-    /// - Throws: `.unavailable` if that takes too long.
-    func cut() throws(JournalError) -> [LogPosition]
 }
 
 extension SourceLog {

@@ -78,10 +78,10 @@ import WidgetModel
         #expect(lines.contains { $0.contains("Partition 0 has no owner. Start a node.") })
     }
 
-    private static func mixed(_ partitions: [String], wished: Int? = nil) throws -> JSONValue {
+    private static func mixed(_ partitions: [String], wished: Int? = nil, trouble: String = "") throws -> JSONValue {
         let newer = Self.node("gateway-4", "member").replacing(#""rules": 1"#, with: #""rules": 2"#)
         let text = Self.cluster([Self.node("gateway-1", "member"), newer], partitions)
-        let more = wished.map { #","wishedRules": \#($0)}"# } ?? "}"
+        let more = (wished.map { #","wishedRules": \#($0)"# } ?? "") + #","troubles": [\#(trouble)]}"#
         return try JSONReader().parse(Array((text.dropLast() + more).utf8))
     }
 
@@ -92,7 +92,7 @@ import WidgetModel
     @Test func `a change of rules is planned, followed and over`() throws {
         let before = [Self.partition(0, "running", rules: 1), Self.partition(1, "running", rules: 1)]
         let plan = try RulesUpgrade(Self.mixed(before), to: nil)
-        #expect(plan.rules == 2 && plan.left.map(\.number) == [0, 1] && !plan.isDone && plan.strandedLines.isEmpty)
+        #expect(plan.rules == 2 && plan.left.map(\.number) == [0, 1] && !plan.isDone && plan.waiting.isEmpty)
         #expect(plan.plan.first == "partition 0: rules 1 (Freshet 0.2.0), at gateway-1")
         #expect(plan.plan.contains("Nodes with rules 2 (another version of Freshet): gateway-4."))
         #expect(plan.json(isOrdered: false)["left"] == .array([.int(0), .int(1)]))
@@ -115,10 +115,15 @@ import WidgetModel
         }
     }
 
-    @Test func `partitions whose rules no node has say which version to start`() throws {
-        let json = try Self.mixed([Self.partition(0, "running", rules: 2), Self.partition(1, "unowned", rules: 3)])
-        let trouble = "Partition 1 waits for a node with rules 3 (another version of Freshet): start one."
-        #expect(ClusterRules(json).strandedLines == [trouble])
+    @Test func `where partitions wait for a node with their rules, the gateway's advice is shown`() throws {
+        let trouble = #"{"level": "bad", "text": "Partition 1 waits for a node with rules 3.", "act": "Start one."}"#
+        let partitions = [Self.partition(0, "running", rules: 2), Self.partition(1, "unowned", rules: 3)]
+        let json = try Self.mixed(partitions, trouble: trouble)
+        let upgrade = try RulesUpgrade(json, to: 2)
+        #expect(upgrade.waiting.map(\.number) == [1] && upgrade.json(isOrdered: true)["waiting"] == .array([.int(1)]))
+        #expect(upgrade.plan.contains("Partition 1 waits for a node with rules 3. Start one."))
+        let other = try RulesUpgrade(Self.mixed([Self.partition(0, "running", rules: 1)], trouble: trouble), to: 2)
+        #expect(!other.plan.contains { $0.contains("waits") })
         let lines = ClusterReading(json: json).lines(on: Screen(columns: 80))
         #expect(lines.contains { $0.hasSuffix("rules 1 (Freshet 0.2.0): nodes 1, partitions 0") }, "\(lines)")
     }

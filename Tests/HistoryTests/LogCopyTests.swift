@@ -8,17 +8,14 @@ import WidgetModel
 
 /// Copies of a log that goes on meanwhile.
 @Suite struct LogCopyTests {
-    /// A log as a copy meets it: it goes on behind the cut, and may lose its older part while it is read.
+    /// A log as a copy meets it: it may lose its older part while it is read.
     private final class Source: SourceLog {
         private let log: LogDirectory
-        /// Those that are left; the last one stays.
-        private let cuts: Mutex<[[LogPosition]]>
         /// How many reads of entries fail, as those of a trimmed log do.
         private let faults: Mutex<Int>
 
-        init(_ log: LogDirectory, _ cuts: [[LogPosition]], faults: Int = 0) {
+        init(_ log: LogDirectory, faults: Int = 0) {
             self.log = log
-            self.cuts = Mutex(cuts)
             self.faults = Mutex(faults)
         }
 
@@ -53,32 +50,29 @@ import WidgetModel
         func outputRange(_ partition: PartitionID) throws(JournalError) -> ClosedRange<OutputPosition>? {
             try self.log.outputRange(partition)
         }
-
-        func cut() -> [LogPosition] { self.cuts.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] } }
     }
 
     private static let all = (0..<LoggedTraffic.partitions).map { PartitionID(UInt16($0)) }
 
-    private static func copy(_ source: any SourceLog, to target: String) throws {
+    /// - Parameter cuts: Where the copy is to end, the first time and then; the last one stays.
+    private static func copy(_ source: any SourceLog, at cuts: [LogPosition]..., to target: String) throws {
         let directory = DirectorySuccessor(path: target)
-        try LogCopy(of: source, to: directory).run()
+        var left = cuts
+        try LogCopy(of: source, to: directory).run(to: { left.count > 1 ? left.removeFirst() : left[0] })
         #expect(!FileManager.default.fileExists(atPath: target))
         try directory.finish { (path) throws(JournalError) in
             if let fault = LogSurvey(of: path).faults.first { throw JournalError(.corrupt, fault.description) }
         }
     }
 
-    /// Where a log ends now.
-    private static func ends(_ traffic: LoggedTraffic) throws -> [LogPosition] {
-        try LogDirectory(path: traffic.directory).cut()
-    }
+    private static func ends(_ log: LogDirectory) throws -> [LogPosition] { try Self.all.map { try log.tail($0) } }
 
     /// Expects of a copy that it is the log at a cut: the same entries, and by a replay the same states.
     private static func expect(_ target: String, _ traffic: LoggedTraffic, at cut: [LogPosition]) throws {
         #expect(try verify(target) == [])
         let (log, copy) = (try LogDirectory(path: traffic.directory), try LogDirectory(path: target))
         #expect(copy.format == log.format)
-        #expect(try copy.cut() == cut)
+        #expect(try Self.ends(copy) == cut)
         for (partition, end) in zip(Self.all, cut) {
             let first = copy.head(partition)
             let copied = try copy.read(partition, from: first, entriesMax: 1000)
@@ -107,12 +101,12 @@ import WidgetModel
         let traffic = try Self.traffic(effectsPerOutput: 2)
         let target = traffic.directory + "-copy"
         defer { try? FileManager.default.removeItem(atPath: target) }
-        let cut = try Self.ends(traffic)
+        let cut = try Self.ends(LogDirectory(path: traffic.directory))
         // Of its many outputs, the first are chunks and go no further than the cut.
         try traffic.pushToAll(1)
         let log = try LogDirectory(path: traffic.directory)
-        #expect(try log.cut() != cut)
-        try Self.copy(Source(log, [cut]), to: target)
+        #expect(try Self.ends(log) != cut)
+        try Self.copy(Source(log), at: cut, to: target)
         try Self.expect(target, traffic, at: cut)
         for partition in Self.all {
             let states = try log.snapshots(partition)
@@ -132,8 +126,8 @@ import WidgetModel
         try traffic.pushToAll(1, effectsMax: 2)
         let log = try LogDirectory(path: traffic.directory)
         for partition in Self.all { #expect(try log.newestOutput(partition)?.record.ahead == 2) }
-        try Self.copy(log, to: target)
-        try Self.expect(target, traffic, at: try log.cut())
+        try Self.copy(log, at: Self.ends(log), to: target)
+        try Self.expect(target, traffic, at: Self.ends(log))
     }
 
     @Test func `a log without states is copied from its beginning`() throws {
@@ -142,8 +136,8 @@ import WidgetModel
         defer { try? FileManager.default.removeItem(atPath: target) }
         try traffic.run(hosts: 6, pushes: 300)
         let log = try LogDirectory(path: traffic.directory)
-        try Self.copy(log, to: target)
-        try Self.expect(target, traffic, at: try log.cut())
+        try Self.copy(log, at: Self.ends(log), to: target)
+        try Self.expect(target, traffic, at: Self.ends(log))
         #expect(Self.all.allSatisfy { log.head($0) == LogPosition.start.next })
     }
 
@@ -153,17 +147,17 @@ import WidgetModel
         defer {
             for path in [target, target + ".partial"] { try? FileManager.default.removeItem(atPath: path) }
         }
-        let first = try Self.ends(traffic)
+        let first = try Self.ends(LogDirectory(path: traffic.directory))
         try traffic.run(hosts: 2, knownHosts: 12, pushes: 20, seed: 9)
         let newer = try traffic.snapshot()
         try traffic.run(hosts: 0, knownHosts: 12, pushes: 40, seed: 10)
-        let second = try Self.ends(traffic)
         let log = try LogDirectory(path: traffic.directory)
+        let second = try Self.ends(log)
         let fault = #expect(throws: JournalError.self) {
-            try Self.copy(Source(log, [first, second], faults: 1000), to: target)
+            try Self.copy(Source(log, faults: 1000), at: first, second, to: target)
         }
         #expect(fault?.code == .unavailable && fault?.message.contains("(the log begins later)") == true)
-        try Self.copy(Source(log, [first, second], faults: 2), to: target)
+        try Self.copy(Source(log, faults: 2), at: first, second, to: target)
         try Self.expect(target, traffic, at: second)
         #expect(try Self.all.map { try LogDirectory(path: target).snapshots($0) } == newer.map { [$0] })
     }
@@ -182,7 +176,8 @@ import WidgetModel
         var bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
         bytes[bytes.count / 2] ^= 1
         try Data(bytes).write(to: URL(filePath: path))
-        try Self.copy(try LogDirectory(path: traffic.directory), to: target)
+        let damaged = try LogDirectory(path: traffic.directory)
+        try Self.copy(damaged, at: Self.ends(damaged), to: target)
         #expect(try verify(target) == [])
         #expect(try LogDirectory(path: target).snapshots(Self.all[0]) == older[0])
         #expect(try LogDirectory(path: target).snapshots(Self.all[1]) != older[1])

@@ -40,11 +40,11 @@ struct ConnectionOptions: ParsableArguments {
         let options = named.merging(more) { first, _ in first }.compactMapValues { $0 }
         do {
             return try GatewayAccess(listener, options: options, context: self.context, environment: environment)
-        } catch let fault as ContextFile.ReadError {
-            Output.standardError("\(fault)")
+        } catch let error as ContextFile.ReadError {
+            Output.standardError("\(error)")
             throw ExitCode(78)
-        } catch let fault as ValidationError {
-            throw Output.wrongUsage(fault.message)
+        } catch let error as ValidationError {
+            throw Output.wrongUsage(error.message)
         }
     }
 }

@@ -32,8 +32,8 @@ struct ContextVerb: ParsableCommand {
     private static func file<Result>(_ body: (String) throws -> Result) throws -> Result {
         do {
             return try body(ContextFile.path(ProcessInfo.processInfo.environment))
-        } catch let fault as ContextFile.ReadError {
-            Output.standardError("\(fault)")
+        } catch let error as ContextFile.ReadError {
+            Output.standardError("\(error)")
             throw ExitCode(78)
         }
     }

@@ -106,7 +106,7 @@ struct ClusterMove {
         let partitions = log.format.partitions
         try await ReceiptStore.notes(log).copy(to: .archive(receipts), partitions: partitions, logger: Self.logger)
         self.progress("finding where the log ends", false)
-        try LogCopy(of: log, to: successor).run { [progress = self.progress] partition, applied, end in
+        try LogCopy(of: log, to: successor).run(to: log.cut) { [progress = self.progress] partition, applied, end in
             progress("partition \(partition) of \(partitions): entry \(applied) of \(end)", false)
         }
         _ = try successor.copyBesideLog(from: self.configuration.dataDirectory, hasCaches: false)

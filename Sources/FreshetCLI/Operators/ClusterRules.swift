@@ -45,16 +45,6 @@ struct ClusterRules {
         }
     }
 
-    /// The advice for an operator about them.
-    var strandedLines: [String] {
-        let byRules = Dictionary(grouping: self.stranded) { $0.rules ?? 0 }
-        return byRules.sorted { $0.key < $1.key }.map { rules, partitions in
-            let numbers = partitions.map { String($0.number) }.joined(separator: ", ")
-            let wait = partitions.count == 1 ? "Partition \(numbers) waits" : "Partitions \(numbers) wait"
-            return "\(wait) for a node with \(Self.words(rules)): start one."
-        }
-    }
-
     /// How many nodes and partitions have which, where they have several.
     var lines: [String] {
         let all = self.there.union(self.partitions.compactMap(\.rules)).sorted()

@@ -65,16 +65,16 @@ extension ClusterVerb {
         }
 
         private func wait(_ plan: RulesUpgrade) async throws -> RulesUpgrade {
-            var (seen, told) = (plan, [String]())
+            var (seen, waiting) = (plan, [ClusterRules.Partition]())
             while !seen.isDone {
                 try await Task.sleep(for: Self.lookSpacing)
                 // The node that was asked may be the one that has them now: its answer counts.
                 seen = (try? RulesUpgrade(await self.read(), to: plan.rules)) ?? seen
                 guard !self.answer.json else { continue }
                 Output.progress(seen.progress, isLast: seen.isDone)
-                let lines = seen.strandedLines
-                if lines != told { for line in lines { Output.standardError(line) } }
-                told = lines
+                guard seen.waiting != waiting else { continue }
+                waiting = seen.waiting
+                if !waiting.isEmpty { for trouble in seen.troubles { Output.standardError(trouble) } }
             }
             return seen
         }

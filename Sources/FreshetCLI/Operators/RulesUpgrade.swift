@@ -29,6 +29,8 @@ struct RulesUpgrade {
 
     /// The rules to change to.
     let rules: Int
+    /// The cluster's faults, with the advice about each, in the gateway's words.
+    let troubles: [String]
     private let cluster: ClusterRules
     var partitions: [ClusterRules.Partition] { self.cluster.partitions }
 
@@ -37,6 +39,7 @@ struct RulesUpgrade {
     ///   - wanted: The rules to change to; nil for the only newer ones that a node has.
     init(_ cluster: JSONValue, to wanted: Int?) throws(UpgradeError) {
         self.cluster = ClusterRules(cluster)
+        self.troubles = ClusterReading(json: cluster).troubles.map(\.text)
         guard !(cluster["nodes"]?.elements ?? []).isEmpty else { throw .alone }
         let there = self.cluster.there
         let present = Set(self.cluster.partitions.compactMap(\.rules))
@@ -61,6 +64,9 @@ struct RulesUpgrade {
     /// Those that go on by other rules.
     var left: [ClusterRules.Partition] { self.partitions.filter { $0.rules != self.rules } }
 
+    /// Those that wait for a node with their rules: without one, the change does not come to its end.
+    var waiting: [ClusterRules.Partition] { self.cluster.stranded }
+
     /// Whether all have the rules, and an owner.
     var isDone: Bool { self.left.isEmpty && self.partitions.allSatisfy { $0.state == "running" } }
 
@@ -73,7 +79,7 @@ struct RulesUpgrade {
         }
         let takers = self.cluster.nodes.filter { $0.rules == self.rules }.map(\.name)
         lines.append("Nodes with \(ClusterRules.words(self.rules)): \(takers.joined(separator: ", ")).")
-        lines += self.cluster.strandedLines
+        if !self.waiting.isEmpty { lines += self.troubles }
         if self.left.isEmpty {
             lines.append("All \(self.partitions.count) partitions have these rules.")
         } else {
@@ -94,9 +100,6 @@ struct RulesUpgrade {
         return "\(done) of \(self.partitions.count) partitions have rules \(self.rules), \(moving) on the way"
     }
 
-    /// The advice for an operator, so that it comes to its end.
-    var strandedLines: [String] { self.cluster.strandedLines }
-
     /// - Parameter isOrdered: Whether it was ordered, and not only planned.
     func json(isOrdered: Bool) -> JSONValue {
         JSONValue.object(of: [
@@ -105,7 +108,7 @@ struct RulesUpgrade {
             ("nodes", .strings(self.cluster.nodes.filter { $0.rules == self.rules }.map(\.name))),
             ("partitions", .count(self.partitions.count)),
             ("left", .array(self.left.map { .count($0.number) })),
-            ("waiting", .array(self.cluster.stranded.map { .count($0.number) })),
+            ("waiting", .array(self.waiting.map { .count($0.number) })),
         ])
     }
 }

@@ -7,11 +7,4 @@ extension LogDirectory: SourceLog {
         let before = self.files.first?.starts[Int(partition.rawValue)].newestOutput
         return (before?.next ?? .first)...newest
     }
-
-    /// All partitions as they were when the directory was opened.
-    package func cut() throws(JournalError) -> [LogPosition] {
-        var ends: [LogPosition] = []
-        for number in 0..<self.format.partitions { ends.append(try self.tail(PartitionID(UInt16(number)))) }
-        return ends
-    }
 }

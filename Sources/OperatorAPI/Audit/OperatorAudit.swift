@@ -16,7 +16,7 @@ package import WidgetModel
 /// from the log where it is missing, damaged or behind.
 ///
 /// Owners hand on the requests in the entries that they apply. Where nodes share the log, the owners here apply only some of its entries:
-/// then all entries that come are read for it, of all partitions.
+/// then they hand on none, and all entries that come are read for it, of all partitions.
 package final class OperatorAudit: Sendable {
     /// How often it is written down how far the log was read, so that the next start has little to read.
     private static let spacing = Duration.seconds(10)
@@ -32,10 +32,25 @@ package final class OperatorAudit: Sendable {
         var isClosed = false
         /// The newest entry of each partition that is known to have been appended, where nodes share the log; else none.
         var appended: [LogPosition] = []
+        /// The entry of each partition from which on requests are told live, where nodes share the log; else none.
+        var news: [LogPosition] = []
 
         /// Whether the trail has everything up to these entries.
         func has(_ appended: [LogPosition]) -> Bool {
             self.isWhole && appended.indices.allSatisfy { appended[$0] <= self.trail.position(PartitionID(UInt16($0))) }
+        }
+
+        /// Whether an entry that was read has come since the start.
+        func isNews(_ position: LogPosition, of partition: PartitionID) -> Bool {
+            let index = Int(partition.rawValue)
+            return index < self.news.count && self.news[index] <= position
+        }
+
+        /// What is read from here on is news.
+        mutating func beginNews() {
+            for index in self.news.indices {
+                self.news[index] = min(self.news[index], self.trail.position(PartitionID(UInt16(index))).next)
+            }
         }
     }
 
@@ -79,10 +94,16 @@ package final class OperatorAudit: Sendable {
     /// Notes what is appended. Before the log's front is read, so that nothing comes between the two unseen.
     private func observe(_ journal: any Journal) {
         let count = journal.format.partitions
-        self.state.withLock { $0.appended = Array(repeating: .start, count: count) }
+        self.state.withLock { state in
+            state.appended = Array(repeating: .start, count: count)
+            state.news = Array(repeating: LogPosition(.max), count: count)
+        }
         for index in 0..<count {
             journal.observeAppends(PartitionID(UInt16(index))) { [weak self] position in
-                self?.state.withLock { $0.appended[index] = max($0.appended[index], position) }
+                self?.state.withLock { state in
+                    state.appended[index] = max(state.appended[index], position)
+                    state.news[index] = min(state.news[index], position)
+                }
             }
         }
     }
@@ -177,6 +198,7 @@ package final class OperatorAudit: Sendable {
         self.state.withLock { state in
             state.reading = nil
             state.isWhole = true
+            state.beginNews()
         }
         if !wasWhole { self.writeSoon() }
         return true
@@ -192,7 +214,7 @@ package final class OperatorAudit: Sendable {
                 journal.read(partition, from: last.next, entriesMax: Self.entriesPerStep) { waiting.resume(with: $0) }
             }
             guard !entries.isEmpty else { return }
-            try self.takeEntries(entries, of: partition, areNews: true)
+            try self.takeEntries(entries, of: partition)
         }
     }
 
@@ -211,17 +233,17 @@ package final class OperatorAudit: Sendable {
         while true {
             let entries = try await Self.entries(of: log, partition, from: last.next, entriesMax: Self.entriesPerStep)
             guard let newest = entries.last else { return }
-            try self.takeEntries(entries, of: partition, areNews: false)
+            try self.takeEntries(entries, of: partition)
             last = newest.position
         }
     }
 
     /// Takes in entries that were read behind those before.
-    private func takeEntries(_ entries: [LogEntry], of partition: PartitionID, areNews: Bool) throws {
+    private func takeEntries(_ entries: [LogEntry], of partition: PartitionID) throws {
         for entry in entries {
             let records = try AuditedRecord.all(entry.bytes, in: entry.records)
             guard !records.isEmpty else { continue }
-            if areNews {
+            if self.state.withLock({ $0.isNews(entry.position, of: partition) }) {
                 self.take(records, partition, entry.position, at: entry.logTime)
             } else {
                 self.add(records, partition, entry.position, at: entry.logTime)

@@ -72,10 +72,10 @@ package final class HistoryQuestions: Sendable {
             }
             try await thread.shutdownGracefully()
             return answer
-        } catch let fault as HistoryError {
+        } catch let error as HistoryError {
             thread.shutdownGracefully { _ in }
-            guard case .tooLongAgo = fault else { throw Problem(.unavailable, "\(fault)") }
-            throw Problem(.badRequest, "\(fault)")
+            guard case .tooLongAgo = error else { throw Problem(.unavailable, "\(error)") }
+            throw Problem(.badRequest, "\(error)")
         } catch {
             thread.shutdownGracefully { _ in }
             throw Problem(.unavailable, "the log's history cannot be read: \(error)")

@@ -20,11 +20,11 @@ extension CommandLog {
     ) async -> [Result<TokenLookup, Problem>] {
         let before = directory.isWhole ? [] : self.partitionIDs.filter { !self.isPresent($0) }
         var found = Found(tokens) { directory.lookup($0) }
-        // Another node may have taken over a partition that is still taken for this one's, and have registered a token there.
-        var silence = self.partitionIDs.allSatisfy(self.isCurrent) ? nil : Problem.cutOff
-        guard !before.isEmpty || !directory.isWhole || silence != nil, !found.missing.isEmpty else {
+        guard !before.isEmpty || !directory.isWhole, !found.missing.isEmpty else {
             return found.lookups.map { .success($0) }
         }
+        // Another node may have taken over a partition that is still taken for this one's, and have registered a token there.
+        var silence = self.partitionIDs.allSatisfy(self.isCurrent) ? nil : Problem.cutOff
         // One may have come meanwhile, or have left.
         let away = self.partitionIDs.filter { before.contains($0) || !self.isPresent($0) }
         for (partition, result) in await self.results(of: away, TokensQuestion(found.missing)) {

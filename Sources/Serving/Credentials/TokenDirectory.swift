@@ -29,7 +29,8 @@ package enum TokenLookup: Hashable, Sendable {
 package protocol TokenDirectory: Sendable {
     /// The binding of a token now.
     func lookup(_ token: DeviceToken) -> TokenLookup
-    /// Whether the tokens of all partitions are known now: if not, one that is not found may be one of the others.
+    /// Whether the tokens of all partitions are known now: if not, one that is not found may be one of the others. A node that is cut off
+    /// does not know all.
     var isWhole: Bool { get }
     /// How many tokens are known, removed ones included.
     var count: Int { get }

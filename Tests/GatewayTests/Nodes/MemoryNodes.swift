@@ -130,12 +130,10 @@ final class MemoryNode: Sendable {
             elsewhere: membership.elsewhere,
             rules: rules
         )
-        let audit = Self.audit(journal, self.auditArchive, self.feed)
-        self.audit = audit
+        self.audit = Self.audit(journal, self.auditArchive, self.feed)
         let sinks = PartitionOwner.Sinks(
             hosts: { partition, engine in directory.take(engine, partition) },
             directory: { partition, changes in directory.apply(changes, partition) },
-            audit: { audit.take($0, $1, $2, at: $3) },
             arrived: { _ in directory.noteArrival() },
             left: { directory.leave($0, wasKnown: $1) },
             failed: { _, _ in }

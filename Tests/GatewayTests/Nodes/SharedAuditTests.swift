@@ -28,6 +28,13 @@ import WidgetModel
         _ = try await node.log.append(.audit(note), to: partition)
     }
 
+    /// Logs a change in the only partition of a log without an owner.
+    private static func append(_ notes: AuditNote..., to journal: MemoryJournal) {
+        var records = PackedRecords()
+        for note in notes { records.append { Record.audit(note).encode(into: &$0) } }
+        journal.append(Submission(partition: PartitionID(0), records: records)) { _ in }
+    }
+
     private static func said(_ entries: [AuditTrail.Entry]) -> [String] {
         entries.map { "\($0.source.request) \($0.status.map(String.init) ?? "–")" }
     }
@@ -65,7 +72,7 @@ import WidgetModel
         await following.value
     }
 
-    /// Its owner hands on nothing of what is in the snapshot that it begins with.
+    /// Its owner applies nothing of what is in the snapshot that it begins with.
     @Test func `the index says of no entry that it was read, because the partition has come here since`() async throws {
         let snapshots = MemorySnapshots()
         let scene = try await NodeScene(snapshots: snapshots)
@@ -99,14 +106,44 @@ import WidgetModel
             logger: log.logger
         )
         #expect(try await audit.newest().isEmpty)
-        var records = PackedRecords()
-        records.append { Record.audit(Self.asked(1)).encode(into: &$0) }
-        memory.append(Submission(partition: PartitionID(0), records: records)) { _ in }
+        Self.append(Self.asked(1), to: memory)
         journal.refusals.store(1, ordering: .relaxed)
         await #expect(throws: Problem.self) { try await audit.newest() }
         #expect(log.lines.count == 1 && log.lines[0].contains("the log cannot be read for the audit"))
         #expect(Self.said(try await audit.newest()) == ["r-1 –"])
         audit.close()
         #expect(Self.said(try await audit.newest()) == ["r-1 –"], "what was read is known")
+    }
+
+    @Test func `all that came since the start is told live, once, also if a reading failed before`() async throws {
+        let time = FakeTime()
+        let memory = MemoryJournal(partitions: 1, clock: { time.wall })
+        let journal = LateReadTests.LateJournal(memory)
+        let feed = OperatorFeed(epoch: 0)
+        let readings = Atomic(0)
+        Self.append(Self.asked(1), .answer(number: 1, status: 200), to: memory)
+        let audit = OperatorAudit(
+            history: {
+                guard readings.add(1, ordering: .relaxed).newValue > 1 else { throw JournalError(.failing, "the disk") }
+                return memory
+            },
+            shared: journal,
+            feed: feed,
+            logger: RecordedLog().logger
+        )
+        let following = try feed.subscribe(after: nil)
+        Self.append(Self.asked(2), .answer(number: 2, status: 200), to: memory)
+        await #expect(throws: Problem.self, "the first reading") { try await audit.newest() }
+        #expect(Self.said(try await audit.newest()) == ["r-2 200", "r-1 200"])
+        Self.append(Self.asked(3), .answer(number: 3, status: 200), to: memory)
+        journal.refusals.store(1, ordering: .relaxed)
+        await #expect(throws: Problem.self, "the newest entries") { try await audit.newest() }
+        #expect(Self.said(try await audit.newest()) == ["r-3 200", "r-2 200", "r-1 200"])
+        feed.cancel(following)
+        var told: [JSONValue?] = []
+        for await item in following.events {
+            if case .note(.order, let change) = item.event { told.append(change["request"]) }
+        }
+        #expect(told == [.string("r-2"), .string("r-3")])
     }
 }
