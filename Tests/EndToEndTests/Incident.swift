@@ -192,8 +192,8 @@ struct Drill {
         of gateway: TestGateway,
         _ body: () async throws -> Value?
     ) async throws -> Value {
-        let end = ContinuousClock.now + .seconds(600)
-        while ContinuousClock.now < end {
+        var attempts = Attempts()
+        while attempts.isAnother() {
             if let value = try await body() { return value }
         }
         let log = gateway.logged.dropFirst(self.linesBefore).joined(separator: "\n")

@@ -10,8 +10,8 @@ import Testing
 final class Prometheus: Sendable {
     /// So many minutes are kept: more than any rule looks back, with the time for which it has to hold.
     private static let minutesMax = 90
-    /// It gives up after so many scrapes and so many seconds only: a machine may be slow, and a gateway has things to do once a minute.
-    private static let (looksMin, secondsMin) = (200, 600.0)
+    /// So many scrapes are waited for, at least: twice as many as the slowest rule takes.
+    private static let looksMin = 200
 
     /// Where the gateway is.
     private struct Target {
@@ -148,14 +148,13 @@ final class Prometheus: Sendable {
         again: () async throws -> Void = {},
         until isSo: (Set<String>) -> Bool
     ) async throws {
-        let end = ContinuousClock.now + .seconds(Self.secondsMin)
-        var looks = 0
+        var attempts = Attempts(Self.looksMin)
         var firing: Set<String> = []
-        repeat {
+        while attempts.isAnother() {
             try await again()
             firing = try await self.firing()
-            looks += 1
-        } while !isSo(firing) && (looks < Self.looksMin || ContinuousClock.now < end)
-        guard isSo(firing) else { throw TestGateway.Failure("never so: \(what); these fire: \(firing.sorted())") }
+            if isSo(firing) { return }
+        }
+        throw TestGateway.Failure("never so: \(what); these fire: \(firing.sorted())")
     }
 }
