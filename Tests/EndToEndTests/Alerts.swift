@@ -3,7 +3,7 @@ import Testing
 
 /// The shipped alert rules, judged by Prometheus' own tool on a gateway's metrics.
 ///
-/// For rules about present values; rules about growth take a ``Prometheus`` that goes on scraping.
+/// For rules about present values; rules about growth take a ``Prometheus``, which goes on scraping.
 enum Alerts {
     /// How often an alert fires if the gateway, and each that shares its log, says the same for so many minutes.
     static func firing(_ name: String, _ gateway: TestGateway, afterMinutes minutes: Int) async throws -> Int {
@@ -43,8 +43,8 @@ enum Alerts {
         return found.output.1.flatMap { Int($0) } ?? 0
     }
 
-    /// A series with the labels that Prometheus adds.
-    private static func named(_ series: Substring, _ number: Int) -> String {
+    /// A series with the labels that Prometheus adds, for one of the gateways.
+    static func named(_ series: Substring, _ number: Int) -> String {
         let labels = #"instance="gateway-\#(number)",job="freshet""#
         return series.hasSuffix("}") ? "\(series.dropLast()),\(labels)}" : "\(series){\(labels)}"
     }

@@ -148,7 +148,7 @@ enum MachineDrills {
                 #expect(client.output.contains("InvalidProviderToken"), "\(client)")
             }
         )
-        #expect(!prometheus.firing.contains("FreshetClientsCutOff"))
+        #expect(try await !prometheus.firing().contains("FreshetClientsCutOff"))
         // Ever other bad tokens on one connection are too many. A cut that is over soon is no alert: it comes again and again.
         let others = Array((10..<99).map { options + bearer($0) + ["\(place)100"] }.joined(separator: ["--next"]))
         try await prometheus.waitUntilFiring(["FreshetClientsCutOff"]) { _ = try await Command.run("curl", others) }
@@ -159,7 +159,7 @@ enum MachineDrills {
         await gateway.crash()
         try await drill.isGone(gateway)
         let again = try await TestGateway.start(in: gateway.folder, extra: Self.settings)
-        try prometheus.watch(again)
+        prometheus.watch(again)
         try await drill.isOver(again, isAnother: true)
         // The charts of the new process have the marks of the one before.
         let marks = try await again.curl("GET", "\(again.opsURL)/v1/history/marks").json["marks"] as? [[String: Any]]

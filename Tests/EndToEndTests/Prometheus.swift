@@ -1,120 +1,160 @@
 import Foundation
+import Synchronization
 import Testing
 
-/// A real Prometheus that scrapes one gateway by the shipped configuration and judges it by the shipped rules, and the alerts that it sends
-/// to an Alertmanager.
+/// A Prometheus for one gateway: its metrics are scraped again and again, and Prometheus' own engine judges them by the shipped rules.
 ///
-/// Its time is scaled: where a rule says a minute, here it is a second, so that a condition that must hold for a quarter of an hour must
-/// hold for 15 seconds. Nothing else of a rule is changed, and none is left out.
+/// Its time is counted in scrapes: each is a minute after the one before it, however long it took. So a condition that must hold for a
+/// quarter of an hour must hold for 15 scrapes, and which alerts fire depends on what the gateway says, not on how fast or how busy the
+/// machine is. Nothing of a rule is changed, and none is left out.
 final class Prometheus: Sendable {
-    private let folder: String
-    private let server: Command
-    private let receiver: Command
-    /// A rule of the tests, which fires as long as the gateway is scraped.
-    private static let scraped = "GatewayIsScraped"
+    /// So many minutes are kept: more than any rule looks back, with the time for which it has to hold.
+    private static let minutesMax = 90
+    /// So many scrapes are waited for, at least: twice as many as the slowest rule takes.
+    private static let looksMin = 200
 
-    /// Starts one and waits until it has scraped the gateway: what grows is seen from then on.
-    static func start(watching gateway: TestGateway) async throws -> Prometheus {
-        let shipped = "\(TestGateway.root)/deploy/prometheus"
-        let folder = try TestGateway.makeFolder()
-        let receiver = try Command("python3", ["\(TestGateway.root)/Tests/EndToEndTests/Clients/alert_receiver.py"])
-        var lines = receiver.lines.makeAsyncIterator()
-        let port = try #require(await lines.next().flatMap { Int($0) })
-        let rules = try Self.scaled(String(contentsOfFile: "\(shipped)/alerts.yml", encoding: .utf8))
-        try (rules + "      - {alert: \(Self.scraped), expr: 'up == 1'}\n")
-            .write(toFile: "\(folder)/alerts.yml", atomically: true, encoding: .utf8)
-        var configuration = try String(contentsOfFile: "\(shipped)/prometheus.yml", encoding: .utf8)
-        for (from, to) in [
-            ("scrape_interval: 15s", "scrape_interval: 1s\n  evaluation_interval: 1s"),
-            ("/etc/freshet/certs/ca.pem", gateway.ca),
-            ("/etc/prometheus/freshet.token", "\(folder)/token"),
-            // A gateway that is started again has other ports.
-            (
-                #"static_configs:\#n      - targets: ["127.0.0.1:9443"]"#,
-                "file_sd_configs:\n      - files: [targets.json]"
-            ),
-        ] {
-            try #require(configuration.contains(from), "deploy/prometheus/prometheus.yml has no \(from)")
-            configuration.replace(from, with: to)
+    /// Where the gateway is.
+    private struct Target {
+        let url: String
+        let ca: String
+        let token: String?
+
+        init(_ gateway: TestGateway) {
+            (self.url, self.ca, self.token) = (gateway.opsURL, gateway.ca, gateway.operatorToken)
         }
-        configuration += "alerting: {alertmanagers: [{static_configs: [{targets: ['127.0.0.1:\(port)']}]}]}\n"
-        try configuration.write(toFile: "\(folder)/prometheus.yml", atomically: true, encoding: .utf8)
-        try Self.write(targetOf: gateway, in: folder)
-        let server = try Command(
-            "prometheus",
-            [
-                "--config.file=\(folder)/prometheus.yml", "--storage.tsdb.path=\(folder)/data", "--log.level=warn",
-                "--web.listen-address=127.0.0.1:0", "--rules.alert.resend-delay=1s",
-            ]
-        )
-        let prometheus = Prometheus(folder: folder, server: server, receiver: receiver)
-        try await prometheus.wait("the gateway is scraped") { $0.contains(Self.scraped) }
+    }
+
+    /// What the gateway said, by series.
+    private struct Scrape {
+        var values: [String: String] = [:]
+        /// Points in time, in seconds from the scrape.
+        var times: [String: Double] = [:]
+
+        /// A series' value, if the scrape was at a time in seconds.
+        func text(_ series: String, at time: Double) -> String? {
+            self.values[series] ?? self.times[series].map { "\($0 + time)" }
+        }
+    }
+
+    private let folder: String
+    /// Every name in the rules: no other series matters.
+    private let names: Set<String>
+    private let target: Mutex<Target>
+    private let scrapes = Mutex<[Scrape]>([])
+
+    /// Starts one that has scraped the gateway: what grows is seen from then on.
+    static func start(watching gateway: TestGateway) async throws -> Prometheus {
+        let prometheus = try Prometheus(gateway)
+        try await prometheus.scrape()
         return prometheus
     }
 
-    private init(folder: String, server: Command, receiver: Command) {
-        self.folder = folder
-        self.server = server
-        self.receiver = receiver
+    private init(_ gateway: TestGateway) throws {
+        let rules = try String(contentsOfFile: Self.rules, encoding: .utf8)
+        self.names = Set(rules.matches(of: /[a-zA-Z_][a-zA-Z0-9_]*/).map { String($0.output) })
+        self.target = Mutex(Target(gateway))
+        self.folder = try TestGateway.makeFolder()
     }
 
-    /// A test that has failed leaves no process behind.
-    deinit {
-        self.server.killHard()
-        self.receiver.killHard()
-        try? FileManager.default.removeItem(atPath: self.folder)
-    }
+    deinit { try? FileManager.default.removeItem(atPath: self.folder) }
 
-    /// Rules of which a minute is a second, and an hour a minute.
-    static func scaled(_ rules: String) -> String {
-        rules.replacing(/(for: |\[|offset )([0-9]+)([mh])/) { match in
-            "\(match.output.1)\(match.output.2)\(match.output.3 == "m" ? "s" : "m")"
-        }
-    }
+    private static var rules: String { "\(TestGateway.root)/deploy/prometheus/alerts.yml" }
 
     /// Scrapes another process of the gateway in place of the one before.
-    func watch(_ gateway: TestGateway) throws { try Self.write(targetOf: gateway, in: self.folder) }
+    func watch(_ gateway: TestGateway) { self.target.withLock { $0 = Target(gateway) } }
 
-    private static func write(targetOf gateway: TestGateway, in folder: String) throws {
-        try (gateway.operatorToken ?? "").write(toFile: "\(folder)/token", atomically: true, encoding: .utf8)
-        try #"[{"targets": ["127.0.0.1:\#(gateway.opsPort)"], "labels": {"instance": "gateway"}}]"#
-            .write(toFile: "\(folder)/targets.json", atomically: true, encoding: .utf8)
+    /// Scrapes once more, and waits for the answer: one that comes late is as good as another.
+    private func scrape() async throws {
+        let target = self.target.withLock { $0 }
+        let credential = target.token.map { ["--header", "authorization: bearer \($0)"] } ?? []
+        let options = ["--silent", "--fail", "--max-time", "300", "--cacert", target.ca]
+        let answer = try await Command.run("curl", options + credential + ["\(target.url)/metrics"])
+        let isUp = answer.status == 0
+        let newest = self.read(isUp ? answer.output : "", isUp: isUp, now: Date().timeIntervalSince1970)
+        self.scrapes.withLock { $0 = Array($0.suffix(Self.minutesMax - 1)) + [newest] }
     }
 
-    /// The names of the alerts that fire, by what it has told of each last.
-    var firing: Set<String> {
-        var last: [Substring: Bool] = [:]
-        for line in self.receiver.written.split(separator: "\n") {
-            let words = line.split(separator: " ", maxSplits: 1)
-            if words.count == 2 { last[words[1]] = words[0] == "fires" }
+    /// What metrics say of the series that the rules know.
+    private func read(_ metrics: String, isUp: Bool, now: Double) -> Scrape {
+        var scrape = Scrape()
+        scrape.values[Alerts.named("up", 0)] = isUp ? "1" : "0"
+        for line in metrics.split(separator: "\n") where !line.hasPrefix("#") {
+            guard let space = line.lastIndex(of: " ") else { continue }
+            let series = line[..<space]
+            let value = String(line[line.index(after: space)...])
+            let name = String(series.prefix { $0 != "{" })
+            guard self.names.contains(name) else { continue }
+            if name.hasSuffix("_timestamp_seconds"), let seconds = Double(value) {
+                scrape.times[Alerts.named(series, 0)] = seconds - now
+            } else {
+                scrape.values[Alerts.named(series, 0)] = value
+            }
         }
-        return Set(last.filter(\.value).compactMap { $0.key.split(separator: " ").first.map(String.init) })
+        return scrape
+    }
+
+    /// The names of the alerts that fire, by one more scrape.
+    func firing() async throws -> Set<String> {
+        try await self.scrape()
+        let file = "\(self.folder)/alerts.test.yml"
+        try Self.question(self.scrapes.withLock { $0 }).write(toFile: file, atomically: true, encoding: .utf8)
+        let result = try await Command.run("promtool", ["test", "rules", file])
+        // The question expects that none fires: the tool is content, or says which do.
+        guard result.status != 0 else { return [] }
+        let said = result.output + result.errors
+        let found = try #require(said.firstRange(of: "got:"), "\(said)")
+        return Set(said[found.upperBound...].matches(of: /alertname="([A-Za-z]+)"/).map { String($0.output.1) })
+    }
+
+    /// What `promtool` is asked: which alerts fire at the last of these scrapes.
+    private static func question(_ scrapes: [Scrape]) -> String {
+        let all = Set(scrapes.flatMap { Array($0.values.keys) + Array($0.times.keys) })
+        let rows = all.sorted().map { series -> String in
+            var wasThere = false
+            let values = scrapes.enumerated().map { minute, scrape -> String in
+                let text = scrape.text(series, at: Double(minute * 60))
+                defer { wasThere = text != nil }
+                return text ?? (wasThere ? "stale" : "_")
+            }
+            let name = series.replacingOccurrences(of: "'", with: "''")
+            return "      - {series: '\(name)', values: '\(values.joined(separator: " "))'}"
+        }
+        return """
+            rule_files: ["\(Self.rules)"]
+            evaluation_interval: 1m
+            tests:
+              - interval: 1m
+                input_series:
+            \(rows.joined(separator: "\n"))
+                promql_expr_test:
+                  - expr: count by (alertname) (ALERTS{alertstate="firing"})
+                    eval_time: \(scrapes.count - 1)m
+                    exp_samples: []
+            """
     }
 
     /// Waits until alerts fire, all of them.
     ///
-    /// - Parameter again: Keeps up a condition that would end by itself.
+    /// - Parameter again: Keeps up a condition that would end by itself; done before each scrape.
     func waitUntilFiring(_ alerts: [String], again: () async throws -> Void = {}) async throws {
         try await self.wait("\(alerts)", again: again) { $0.isSuperset(of: alerts) }
     }
 
-    /// Waits until the firing alerts are as they should be. Prometheus tells them once a second, so this looks as
-    /// often.
+    /// Scrapes until the firing alerts are as they should be.
     ///
-    /// - Parameter again: Keeps up a condition that would end by itself.
+    /// - Parameter again: Keeps up a condition that would end by itself; done before each scrape.
     func wait(
         _ what: String,
         again: () async throws -> Void = {},
         until isSo: (Set<String>) -> Bool
     ) async throws {
-        let end = ContinuousClock.now + .seconds(600)
-        while !isSo(self.firing) {
-            guard ContinuousClock.now < end else { break }
+        var attempts = Attempts(Self.looksMin)
+        var firing: Set<String> = []
+        while attempts.isAnother() {
             try await again()
-            for await _ in self.receiver.lines { break }
+            firing = try await self.firing()
+            if isSo(firing) { return }
         }
-        guard isSo(self.firing) else {
-            throw TestGateway.Failure("never so: \(what); these fire: \(self.firing.sorted())\n\(self.server.written)")
-        }
+        throw TestGateway.Failure("never so: \(what); these fire: \(firing.sorted())")
     }
 }

@@ -23,7 +23,7 @@ enum TargetDrills {
                 developerMode: true
                 kinds:
                   - kind: scores
-                    timelineProvider: {url: "\(provider.url)"}
+                    timelineProvider: {url: "\(provider.url)", timeout: 10m}
                     parameters: [{name: team, type: string, required: true}]
             deliveries: {connect: 1h, handshake: 1h, request: 1h, pingAnswer: 1h, allowedNetworks: [127.0.0.0/8, "::1"]}
             \(Drilling.settings)

@@ -415,11 +415,11 @@ extension TestGateway {
             #"{\#(own)"app":"\#(self.app)","host":"host-\#(number)","revision":\#(revision),"instances":[\#(instances)]}"#
     }
 
-    /// Asks again until a condition holds; every attempt is a request that takes its time. It gives up after minutes only,
-    /// for a machine may be slow.
+    /// Asks again until a condition holds; every attempt is a request that takes its time. It gives up after minutes and many
+    /// attempts only, for a machine may be slow.
     func eventually<Value>(_ what: String, _ body: () async throws -> Value?) async throws -> Value {
-        let end = ContinuousClock.now + .seconds(600)
-        while ContinuousClock.now < end {
+        var attempts = Attempts()
+        while attempts.isAnother() {
             if let value = try await body() { return value }
         }
         throw Failure("never happened: \(what)")

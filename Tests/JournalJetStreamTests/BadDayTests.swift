@@ -22,15 +22,21 @@ struct BadDayTests {
 
     @Test func `an append that no broker answers is unknown, never failed, and what comes later is stored once`() throws
     {
-        let harness = try Harness(try Brokers(), patienceMilliseconds: 1_000)
+        let harness = try Harness(try Brokers())
+        var impatient = harness.configuration
+        impatient.patienceMilliseconds = 1_000
+        let other = try Harness.open(impatient)
+        defer { other.close() }
+        let journal: any Journal = other
+        // By one that is patient, as the machine may be busy.
         #expect(harness.journal.append("a").code == nil)
         harness.brokers.pause(0)
-        let result = harness.journal.append("b")
+        let result = journal.append("b")
         harness.brokers.resume(0)
         #expect(result.code == .unknownOutcome)
         // The answer to this one is known again; the submission of unknown outcome may be in the log, once.
-        let end = ContinuousClock.now + .seconds(120)
-        while harness.journal.append("c").code != nil { #expect(ContinuousClock.now < end) }
+        let end = ContinuousClock.now + .seconds(600)
+        while journal.append("c").code != nil { try #require(ContinuousClock.now < end) }
         let texts = try harness.journal.texts().joined()
         #expect(texts.filter { $0 == "b" }.count <= 1)
         #expect(texts.filter { $0 == "a" } == ["a"])
@@ -136,7 +142,7 @@ struct BadDayTests {
     }
 
     @Test func `a full stream refuses what comes, and takes it again when there is room`() throws {
-        let harness = try Harness(try Brokers(), streamBytesMax: 1_000_000, patienceMilliseconds: 30_000)
+        let harness = try Harness(try Brokers(), streamBytesMax: 1_000_000)
         var stored = 0
         while true {
             let result = harness.journal.append(Submission(partition: Self.partition, records: record(bytes: 100_000)))

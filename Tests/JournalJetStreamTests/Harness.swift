@@ -68,7 +68,7 @@ final class Harness: JournalBench {
 
     /// Opens a log; brokers that have just begun are waited for.
     static func open(_ configuration: JetStreamJournal.Configuration) throws -> JetStreamJournal {
-        let end = ContinuousClock.now + .seconds(60)
+        let end = ContinuousClock.now + .seconds(600)
         while true {
             do throws(JournalError) {
                 return try JetStreamJournal(configuration: configuration, clock: Self.now)

@@ -54,7 +54,7 @@ class Gateway:
             [program, "serve", "--config", f"{folder}/freshet.yaml"], stderr=self.log, stdout=self.log
         )
         self.ports, self.operator = {}, None
-        end = time.monotonic() + 120
+        end = time.monotonic() + 600
         while not self.ports:
             if time.monotonic() > end or self.process.poll() is not None:
                 sys.exit(f"the gateway did not start: {open(f'{folder}/log').read()}")
