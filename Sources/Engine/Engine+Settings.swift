@@ -3,23 +3,21 @@ import Timelines
 import WidgetModel
 
 extension Engine {
-    /// Puts settings in force, with the amendment that they come from. Kinds and apps that are no longer named keep their instances, which count as orphaned.
+    /// Puts changed settings in force, and takes the amendment that they come from. Kinds and apps that are no longer named keep their
+    /// instances, which count as orphaned.
     ///
     /// What is bounded by the settings themselves is done at once.
     ///
     /// - Returns: Nil if the tables are still to adopt them, see ``SettingsWork``.
     mutating func configure(_ change: SettingsChange) -> RecordAnswer.Result? {
-        let settings = change.settings
+        guard change.base ?? 0 == self.settingsVersion else { return .settingsOvertaken }
+        // Before a look at the rules, so that all partitions have the same versions and amendments.
+        if change.base != nil { self.settingsVersion &+= 1 }
+        if let amendment = change.amendment { self.amendments.takeAmendment(amendment, at: self.time) }
+        guard let settings = change.settings else { return .settings(orphaned: 0) }
         guard settings.engineVersion <= Self.version else {
             return .settingsTooNew(engineVersion: settings.engineVersion)
         }
-        if let base = change.base {
-            guard base == self.settingsVersion else { return .settingsOvertaken }
-            self.settingsVersion &+= 1
-        }
-        if let amendment = change.amendment { self.amendments.takeAmendment(amendment, at: self.time) }
-        // Such as after a change of a team's keys: nothing is decided by it.
-        guard settings != self.settings else { return .settings(orphaned: 0) }
         let before = self.catalogue.kinds
         let moved = self.catalogue.applySettings(settings, at: self.time)
         for app in settings.apps {

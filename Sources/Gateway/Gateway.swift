@@ -264,6 +264,7 @@ package final class Gateway: Service {
             clock: clock,
             feed: feed,
             logs: logs,
+            rules: stores.rules,
             instruments: instruments
         )
         self.followSettings()

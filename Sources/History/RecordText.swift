@@ -70,8 +70,9 @@ extension Record {
         switch self {
         case .settings(let change):
             [
-                ("engine", .number(change.settings.engineVersion)), ("base", change.base.map { .number($0) }),
-                ("apps", .array(change.settings.apps.map { $0.json })),
+                ("engine", change.settings.map { .number($0.engineVersion) }),
+                ("base", change.base.map { .number($0) }),
+                ("apps", change.settings.map { .array($0.apps.map { $0.json }) }),
                 ("amendment", change.amendment.map { .members($0.members) }),
             ]
         case .push(let push): push.members

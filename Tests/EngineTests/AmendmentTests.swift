@@ -35,22 +35,20 @@ import WidgetModel
         let other = Scene.settings(budget: .unlimited)
         let first = SettingsChange(other, from: 0, with: Amendment(.end, Self.team, by: Self.night))
         #expect(scene.apply(.settings(first)) == .settings(orphaned: 0))
-        let stands = (scene.engine.stateDigest(), scene.engine.amendments)
+        let stands = scene.engine.amendments
         // As from two gateways at one moment, and from one that knows of a change that there was not.
         for base in [-1, 0, 2, .max] {
-            let late = SettingsChange(
-                Scene.settings(),
-                from: base,
-                with: Amendment(.revert, Self.team, by: Self.day)
-            )
+            let late = SettingsChange(nil, from: base, with: Amendment(.revert, Self.team, by: Self.day))
             #expect(scene.apply(.settings(late)) == .settingsOvertaken)
             #expect(scene.apply(.settings(SettingsChange(Scene.settings(), from: base))) == .settingsOvertaken)
         }
+        // A gateway that stood still since it found no settings here.
+        #expect(scene.apply(.settings(Scene.settings())) == .settingsOvertaken)
         let inForce = InForceQuestion().answer(from: scene.engine)
-        #expect(inForce.settings == other && inForce.version == 1 && inForce.amendments == stands.1)
+        #expect(inForce.settings == other && inForce.settingsVersion == 1 && inForce.amendments == stands)
         // A reading of the file keeps what requests have changed, and is a change as they are.
         #expect(scene.apply(.settings(SettingsChange(Scene.settings(), from: 1))) == .settings(orphaned: 0))
-        #expect(scene.engine.amendments == stands.1 && scene.engine.settingsVersion == 2)
+        #expect(scene.engine.amendments == stands && scene.engine.settingsVersion == 2)
         #expect(scene.engine.settings == Scene.settings())
     }
 
@@ -58,7 +56,8 @@ import WidgetModel
         var scene = Scene()
         scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
         let amendment = Amendment(.end, Self.team, by: Self.night)
-        for (settings, isDone) in [(Scene.settings(), true), (Scene.settings(budget: .unlimited), false)] {
+        let cases: [(EngineSettings?, Bool)] = [(nil, true), (Scene.settings(budget: .unlimited), false)]
+        for (settings, isDone) in cases {
             var engine = scene.engine.duplicate()
             let bytes = Record.settings(SettingsChange(settings, from: 0, with: amendment)).bytes
             var output = EngineOutput()
@@ -76,16 +75,16 @@ import WidgetModel
         }
     }
 
-    @Test func `settings that are too new bring no amendment either`() {
+    @Test func `settings that are too new stay out, and their change is counted as by newer rules`() {
         var scene = Scene()
         let newer = EngineSettings(engineVersion: Engine.version + 1, apps: [])
         let change = SettingsChange(newer, from: 0, with: Amendment(.end, Self.app, by: Self.night))
         #expect(scene.apply(.settings(change)) == .settingsTooNew(engineVersion: Engine.version + 1))
-        #expect(scene.engine.amendments.isEmpty && scene.engine.settingsVersion == 0)
+        #expect(scene.engine.amendments.map(\.entry) == [Self.app] && scene.engine.settingsVersion == 1)
         #expect(scene.engine.settings == Scene.settings())
     }
 
-    @Test func `a start's settings are in force whatever stood, and partitions that start at other times agree`() {
+    @Test func `partitions that start at other times agree`() {
         var early = Scene()
         var late = Scene(settings: Scene.settings(budget: .unlimited))
         late.apply(.settings(Scene.settings()))
@@ -96,9 +95,7 @@ import WidgetModel
             SettingsChange(Scene.settings(), from: 1, with: Amendment(.put("1"), Self.app, by: Self.day))
         )
         #expect([early.apply(next), late.apply(next)] == [.settings(orphaned: 0), .settings(orphaned: 0)])
-        early.apply(.settings(Scene.settings(budget: .unlimited)))
-        #expect(early.engine.settings == Scene.settings(budget: .unlimited))
-        #expect(early.engine.settingsVersion == 2 && early.engine.amendments.map(\.value) == ["1"])
+        #expect(early.engine.amendments.map(\.value) == ["1"] && late.engine.amendments.map(\.value) == ["1"])
     }
 
     @Test(arguments: [Amendment.Action.put("{\"id\":\"T\"}"), .end, .revert], [Self.team, Self.app])
@@ -106,7 +103,7 @@ import WidgetModel
         let amendment = Amendment(action, entry, by: Self.night)
         let changes = [
             SettingsChange(Scene.settings(), from: 7, with: amendment), SettingsChange(Scene.settings(), from: 7),
-            SettingsChange(Scene.settings()),
+            SettingsChange(nil, from: 7, with: amendment), SettingsChange(Scene.settings()),
         ]
         for record in changes.map({ Record.settings($0) }) {
             var reader = ByteReader(record.bytes)
@@ -115,6 +112,16 @@ import WidgetModel
                 var reader = ByteReader(Array(record.bytes.prefix(count)))
                 #expect(throws: ByteError.self) { try Record(from: &reader) }
             }
+        }
+    }
+
+    @Test func `a record of a change that nothing was worked out from is damaged`() {
+        let amendment = Amendment(.end, Self.app, by: Self.night)
+        for (base, isWhole) in [(Int?.some(1), true), (nil, false)] {
+            var change = SettingsChange(Scene.settings(), from: 0, with: amendment)
+            change.base = base
+            var reader = ByteReader(Record.settings(change).bytes)
+            #expect((try? Record(from: &reader)) == (isWhole ? .settings(change) : nil))
         }
     }
 
@@ -140,6 +147,6 @@ extension Scene {
     ) -> RecordAnswer.Result {
         let version = self.engine.settingsVersion
         let amendment = Amendment(action, entry, by: source)
-        return self.apply(.settings(SettingsChange(Scene.settings(), from: version, with: amendment)))
+        return self.apply(.settings(SettingsChange(nil, from: version, with: amendment)))
     }
 }

@@ -43,7 +43,7 @@ extension RandomSchedule {
         case 0: return .channel(self.channelCommand())
         case 1: return .trace(self.trace())
         case 2: return self.note(self.below(100))
-        case 3: return self.keepsSettings ? .tick : .settings(self.pick(Self.settings))
+        case 3: return self.keepsSettings ? .tick : self.change(to: self.pick(Self.settings))
         case 4...5: return .push(self.foreignPush())
         case 6: return .push(self.controlPush(host))
         case 7: return .order(self.wideOrder(host))
@@ -116,8 +116,8 @@ extension RandomSchedule {
         var push = self.scene.makePush(to: host.id.rawValue, .high, match: self.pick(Self.teams))
         push.expiration = (self.scene.now + .hours(2)).seconds
         guard self.keepsSettings || self.random.chance(1, in: 4) else {
-            self.following = [.settings(Self.unlimited), .push(push)]
-            return .settings(Self.thrifty)
+            self.following = [self.change(to: Self.unlimited, behind: 1), .push(push)]
+            return self.change(to: Self.thrifty)
         }
         self.following = [.order(OperatorOrder(.resume, .app(Scene.sports))), .push(push)]
         return .order(OperatorOrder(.pause(until: nil), .app(Scene.sports)))
@@ -143,16 +143,20 @@ extension RandomSchedule {
     /// A record that decides nothing: a note, or a change by a request of what no engine decides by.
     private func note(_ number: UInt64) -> Record {
         let actions: [Amendment.Action] = [.put("{}"), .end, .revert]
-        guard number % 6 < 3, let settings = self.scene.engine.settings else {
-            return .audit(.answer(number: number, status: 200))
-        }
+        guard number % 6 < 3 else { return .audit(.answer(number: number, status: 200)) }
         let source = OperatorSource(caller: "night", address: "203.0.113.7", request: "r-\(number)")
-        let entry = AmendedEntry.app(BundleID("com.example.\(number % 3)"))
+        let entry = AmendedEntry.app(BundleID("com.example.\(number / 6 % 3)"))
         // Sometimes as at a gateway that has not seen the last change.
         let base = self.scene.engine.settingsVersion - (number < 80 ? 0 : 1)
-        return .settings(
-            SettingsChange(settings, from: base, with: Amendment(actions[Int(number % 6)], entry, by: source))
-        )
+        let amendment = Amendment(actions[Int(number % 6)], entry, by: source)
+        return .settings(SettingsChange(nil, from: base, with: amendment))
+    }
+
+    /// Other settings for all decisions.
+    ///
+    /// - Parameter changes: So many changes of the settings come before it.
+    func change(to settings: EngineSettings, behind changes: Int = 0) -> Record {
+        .settings(SettingsChange(settings, from: self.scene.engine.settingsVersion + changes))
     }
 
     private mutating func trace() -> PushTrace {

@@ -108,7 +108,7 @@ struct RandomSchedule {
             // Kinds that share one budget have the same one.
             if scores.scope == .host, standings?.scope == .host { standings = scores }
         }
-        self.scene.apply(.settings(Scene.settings(budget: scores, standings: standings)))
+        self.scene.apply(self.change(to: Scene.settings(budget: scores, standings: standings)))
         self.history.note(self.scene)
     }
 

@@ -144,10 +144,10 @@ import WidgetModel
     {
         var number = 0
         return log.map { entry in
-            guard case .settings(var change) = entry.record else { return entry }
-            change.settings.apps[0].environment = number % 3 == 1 ? .development : .production
-            change.settings.limits.decisionsRetainedMax = [1_000_000, 300, 50, 90][number % 4]
-            change.settings.limits.repeatEntriesMax = [1_000_000, 40, 200][number % 3]
+            guard case .settings(var change) = entry.record, change.settings != nil else { return entry }
+            change.settings?.apps[0].environment = number % 3 == 1 ? .development : .production
+            change.settings?.limits.decisionsRetainedMax = [1_000_000, 300, 50, 90][number % 4]
+            change.settings?.limits.repeatEntriesMax = [1_000_000, 40, 200][number % 3]
             number += 1
             return (.settings(change), entry.at, entry.time)
         }

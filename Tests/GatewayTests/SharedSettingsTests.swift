@@ -33,8 +33,14 @@ import WidgetModel
         let reloading: ConfigurationReload
         let file: File
 
-        /// - Parameter meanwhile: Called while a change or a reading is looked at, before the log has anything of it.
-        init(_ scene: OwnerScene, meanwhile: @escaping @Sendable () -> Void = {}) throws {
+        /// - Parameters:
+        ///   - rules: Those of its program.
+        ///   - meanwhile: Called while a change or a reading is looked at, before the log has anything of it.
+        init(
+            _ scene: OwnerScene,
+            rules: Int = Engine.version,
+            meanwhile: @escaping @Sendable () -> Void = {}
+        ) throws {
             let file = File(SharedSettingsTests.text)
             self.file = file
             self.reloading = ConfigurationReload(
@@ -44,7 +50,8 @@ import WidgetModel
                 log: scene.log,
                 clock: scene.time.makeClock(),
                 feed: OperatorFeed(epoch: 1),
-                logs: .none
+                logs: .none,
+                rules: rules
             )
         }
 
@@ -220,13 +227,15 @@ import WidgetModel
         let (_, one, others) = try await Self.startedAtOneMoment()
         let body = #"{"bundleID":"com.example.news","team":"ABCDE12345"}"#
         others.plan([try Self.change(Self.news, body, at: one)])
-        await #expect(throws: Problem.self) {
+        await #expect {
             try await one.reloading.amend(
                 Self.news,
                 .put(try json(body)),
                 by: Self.night,
                 if: ConfigurationReload.Condition(ifNoneMatch: "*")
             )
+        } throws: { error in
+            (error as? Problem)?.code == .preconditionFailed
         }
         let standing = try await one.reloading.amendments()
         #expect(standing.map(\.source) == [Self.day])
@@ -314,6 +323,61 @@ import WidgetModel
         #expect(one.reloading.inForce.apps.last?.kinds.map(\.schema.kind.rawValue) == ["k3"])
     }
 
+    @Test func `the settings of a start that come late undo no change`() async throws {
+        let (scene, one, _) = try await Self.started()
+        let start = EngineSettings(one.reloading.inForce)
+        _ = try await one.reloading.amend(Self.news, .put(try json(#"{"team":"ABCDE12345"}"#)), by: Self.night)
+        let own = EngineSettings(one.reloading.inForce)
+        #expect(own != start)
+        let late = try await scene.log.appendToAll(.settings(start))
+        #expect(late == [.settingsOvertaken, .settingsOvertaken])
+        #expect(try await Self.decided(scene) == [own, own])
+    }
+
+    @Test func `a program with other rules than the partitions' puts no settings in force, and reads its file`()
+        async throws
+    {
+        let (scene, _, _) = try await Self.started()
+        let newer = try Node(scene, rules: Engine.version + 1)
+        let before = await scene.log.progress().map(\.applied)
+        #expect(try await newer.reloading.reload().faults == [])
+        newer.file.change("typical: 20", "typical: 25")
+        await #expect {
+            try await newer.reloading.reload()
+        } throws: { error in
+            (error as? Problem)?.code == .preconditionFailed
+        }
+        await #expect {
+            try await newer.reloading.amend(Self.news, .put(try json(#"{"team":"ABCDE12345"}"#)), by: Self.night)
+        } throws: { error in
+            (error as? Problem)?.code == .preconditionFailed
+        }
+        #expect(await scene.log.progress().map(\.applied) == before)
+    }
+
+    @Test func `the record of a changed key has no settings, which may be many`() async throws {
+        let (scene, one, _) = try await Self.started()
+        let entries = Mutex<[LogEntry]>([])
+        func last() async throws -> SettingsChange? {
+            let position = try #require(await scene.log.progress().first?.applied)
+            scene.journal.read(PartitionID(0), from: position, entriesMax: 1) { result in
+                entries.withLock { $0 = (try? result.get()) ?? [] }
+            }
+            let entry = try #require(entries.withLock { $0.first })
+            let range = try #require(entry.records.first { _ in true })
+            var reader = ByteReader(entry.bytes, in: range)
+            guard case .settings(let change) = try Record(from: &reader) else { return nil }
+            return change
+        }
+        let team = AmendedEntry.team(TeamID("ABCDE12345"))
+        _ = try await one.reloading.amend(team, .putPart("FIRSTKEY01", Self.key("MFkw")), by: Self.night)
+        let key = try #require(try await last())
+        #expect(key.settings == nil && key.amendment?.entry == team)
+        _ = try await one.reloading.amend(Self.news, .put(try json(#"{"team":"ABCDE12345"}"#)), by: Self.night)
+        let app = try #require(try await last())
+        #expect(app.settings == EngineSettings(one.reloading.inForce) && app.base == 1)
+    }
+
     @Test func `a change that does not go with a gateway's file leaves that as it is, until the file is mended`()
         async throws
     {
@@ -340,8 +404,10 @@ import WidgetModel
         one.file.change("typical: 20", "typical: 25")
         _ = try await one.reloading.reload()
         let body = try json(#"{"team":"ABCDE12345"}"#)
-        await #expect(throws: Problem.self) {
+        await #expect {
             try await other.reloading.amend(Self.news, .put(body), by: Self.night)
+        } throws: { error in
+            (error as? Problem)?.code == .preconditionFailed
         }
         #expect(try await Self.typical(scene) == [25, 25])
         #expect(try await scene.log.askAnyPresent(InForceQuestion()).amendments == [])

@@ -52,7 +52,8 @@ extension EngineStats: ByteCoded {
 extension InForce: ByteCoded {
     package func encode(into writer: inout ByteWriter) {
         self.settings.encode(into: &writer)
-        self.version.encode(into: &writer)
+        self.settingsVersion.encode(into: &writer)
+        self.rules.encode(into: &writer)
         writer.write(each: self.orders) { writer, order in
             order.encode(into: &writer)
             writer.write(order.isConfigured)
@@ -62,7 +63,8 @@ extension InForce: ByteCoded {
 
     package init(from reader: inout ByteReader) throws(ByteError) {
         self.settings = try EngineSettings?(from: &reader)
-        self.version = try Int(from: &reader)
+        self.settingsVersion = try Int(from: &reader)
+        self.rules = try Int(from: &reader)
         self.orders = try reader.readEach { (reader) throws(ByteError) in
             var order = try StandingOrder(from: &reader)
             order.isConfigured = try reader.readBool()

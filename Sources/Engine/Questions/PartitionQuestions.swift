@@ -52,7 +52,8 @@ package struct InForceQuestion: EngineQuestion {
     package func answer(from engine: borrowing Engine) -> InForce {
         InForce(
             settings: engine.settings,
-            version: engine.settingsVersion,
+            settingsVersion: engine.settingsVersion,
+            rules: engine.rules,
             orders: engine.standingOrders,
             amendments: engine.amendments
         )
@@ -64,7 +65,9 @@ package struct InForce: Hashable, Sendable {
     /// Nil before the first.
     package let settings: EngineSettings?
     /// See ``Engine/settingsVersion``.
-    package let version: Int
+    package let settingsVersion: Int
+    /// The decision rules by which the partition decides.
+    package let rules: Int
     /// The pauses, in the order in which they were given.
     package let orders: [StandingOrder]
     /// The operators' changes of the configuration, in the order in which they began.

@@ -15,8 +15,8 @@ package enum AmendedEntry: Hashable, Sendable, CustomStringConvertible {
 
 /// An operator changes an entry of the configuration by a request, or takes that back.
 ///
-/// Engines keep the standing amendments and decide nothing by them: they decide by the settings that come with them (``SettingsChange``). An
-/// amendment is in the log of every partition, so that each start finds the changes since the configuration file was written.
+/// Engines keep the standing amendments and decide nothing by them: they decide by the settings that come with them (``SettingsChange``). All
+/// partitions have them, so that each start finds the changes since the configuration file was written.
 package struct Amendment: FieldCoded, Hashable, Sendable {
     package static let coding = Fields(Self.init, \.action, \.entry, \.source)
 

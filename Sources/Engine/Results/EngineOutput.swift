@@ -66,9 +66,9 @@ package struct RecordAnswer: Hashable, Sendable {
     package let result: Result
 
     package enum Result: Hashable, Sendable {
-        /// The settings are in force, with the number of instances that no longer fit their kind's schema; 0 if they are as before.
+        /// The settings are in force, with the number of instances that no longer fit their kind's schema.
         case settings(orphaned: Int)
-        /// The settings are of a newer engine and were ignored.
+        /// The settings are of a newer engine and were ignored; the change of an entry with them was taken.
         case settingsTooNew(engineVersion: Int)
         /// The settings were worked out from others than stand; nothing changed.
         case settingsOvertaken

@@ -42,9 +42,9 @@ package struct InstanceTrace: Sendable {
             switch trace.steps[index].record {
             case .settings(let change):
                 var settings = change.settings
-                settings.apps.removeAll { $0.app != app }
-                // The change of an app, or of a team's keys, is for operators to see.
-                trace.steps[index].record = .settings(settings)
+                settings?.apps.removeAll { $0.app != app }
+                // Who has changed which app, or which team's keys, is for operators to see.
+                trace.steps[index].record = settings.map { .settings($0) }
             case .register(let registration) where registration.app != app: trace.steps[index].record = nil
             case .unregister(let removal) where removal.host.app != app: trace.steps[index].record = nil
             default: break

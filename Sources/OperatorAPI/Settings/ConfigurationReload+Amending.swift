@@ -117,7 +117,7 @@ extension ConfigurationReload {
             guard let change = plan.change else { return plan.amended }
             guard let orphaned = try await self.append(change) else { continue }
             plan.amended.difference.orphaned = orphaned
-            self.use(plan.merged, file: self.file)
+            self.use(plan.merged, file: self.file, version: plan.version + 1)
             self.logger.notice(
                 "the configuration was changed by a request",
                 metadata: ["entry": "\(entry)", "by": "\(source.caller)", "request": "\(source.request)"]
@@ -135,6 +135,8 @@ extension ConfigurationReload {
         /// Nil where it is in force already.
         var change: SettingsChange?
         var merged: GatewayConfiguration
+        /// That of the settings that it is worked out from.
+        let version: Int
     }
 
     /// Works a change out from all changes that stand; nothing is taken.
@@ -144,22 +146,24 @@ extension ConfigurationReload {
         by source: OperatorSource,
         if condition: Condition
     ) async throws(Problem) -> Plan {
-        let inForce = try await self.log.askAnyPresent(InForceQuestion())
+        let (all, latest) = try await self.askInForce()
+        try self.checkRules(of: all)
         // A change by another gateway that this one has not followed yet would be taken back with the rest of the entry.
-        self.follow(inForce.amendments)
-        let (before, file) = (self.inForce, self.file)
-        // With the change, all else that this gateway's file says would be in force.
-        if let decided = inForce.settings, decided != self.ownEngineSettings.value {
+        self.follow(latest)
+        let (before, file, own) = (self.inForce, self.file, self.ownEngineSettings.value)
+        // With the change, all else that this gateway's file says would be in force. A partition with an older version is on its way.
+        let others = all.filter { $0.settingsVersion == latest.settingsVersion && $0.settings != own }
+        guard others.allSatisfy({ $0.settings == nil }) else {
             throw Problem(
                 .preconditionFailed,
                 "partitions decide by other settings than this gateway's: give all gateways the same file, reload one, then send this again"
             )
         }
-        let standing = inForce.amendments
+        let standing = latest.amendments
         let current = before.json(of: entry)
         try Self.check(condition, Self.value(current, edit.part, entry))
         let wanted = try Self.edited(current, edit, entry, standing)
-        var plan = Plan(amended: Amended(isMalformed: true), merged: before)
+        var plan = Plan(amended: Amended(isMalformed: true), merged: before, version: latest.settingsVersion)
         var next = standing
         do {
             let action = try Self.action(wanted, edit, entry, file, current)
@@ -169,7 +173,9 @@ extension ConfigurationReload {
             plan.merged = try file.amended(by: next)
             try self.checkFiles(plan.merged)
             if !Self.says(standing[entry], action) {
-                plan.change = SettingsChange(EngineSettings(plan.merged), from: inForce.version, with: amendment)
+                let settings = EngineSettings(plan.merged)
+                let isUnchanged = all.allSatisfy { $0.settings == settings }
+                plan.change = SettingsChange(isUnchanged ? nil : settings, from: plan.version, with: amendment)
             }
         } catch let faults as SettingsError {
             plan.amended.difference.faults = faults.faults

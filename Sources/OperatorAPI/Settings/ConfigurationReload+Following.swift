@@ -12,29 +12,28 @@ extension ConfigurationReload {
     package func followLog() async {
         let turns = self.state.withLock { $0.turns }
         guard let inForce = try? await self.log.askAnyPresent(InForceQuestion()) else { return }
-        let standing: Bool? = self.state.withLock { state in
+        let isNews: Bool? = self.state.withLock { state in
             guard !state.isReading, state.turns == turns else { return nil }
-            guard state.amendments == inForce.amendments else {
-                state.isReading = true
-                return false
-            }
-            return true
+            let isNews = state.isBehind(inForce)
+            if isNews { state.isReading = true }
+            return isNews
         }
-        guard let isUnchanged = standing else { return }
-        if !isUnchanged {
-            self.follow(inForce.amendments)
+        guard let isNews else { return }
+        if isNews {
+            self.follow(inForce)
             self.endTurn()
         }
         self.note(inForce.settings)
     }
 
-    /// Puts the changes that stand in the log in force, where they are others than here. In a turn only.
-    func follow(_ amendments: [StandingAmendment]) {
+    /// Puts the changes by requests that stand in the log in force, where they are newer than here. In a turn only.
+    func follow(_ inForce: InForce) {
         let isNews = self.state.withLock { state in
-            defer { state.amendments = amendments }
-            return state.amendments != amendments
+            let isNews = state.isBehind(inForce)
+            if isNews { state.version = inForce.settingsVersion }
+            return isNews
         }
-        if isNews { self.take(amendments) }
+        if isNews { self.take(inForce.amendments) }
     }
 
     private func take(_ amendments: [StandingAmendment]) {
@@ -43,10 +42,10 @@ extension ConfigurationReload {
             guard merged != self.inForce else { return }
             try self.checkFiles(merged)
             self.settings.replace(merged)
-            self.logger.notice("a change by a request to another gateway is in force here")
+            self.logger.notice("a change by a request is in force here, too")
         } catch {
             self.logger.error(
-                "a change by a request to another gateway does not fit this gateway's file, and is not in force here: mend the file, then reload",
+                "a change by a request does not fit this gateway's file, and is not in force here: mend the file, then reload",
                 metadata: ["error": "\(error)"]
             )
         }
@@ -68,4 +67,9 @@ extension ConfigurationReload {
             )
         }
     }
+}
+
+extension ConfigurationReload.State {
+    /// Whether changes by requests stand in the log that this gateway has not looked at.
+    fileprivate func isBehind(_ inForce: InForce) -> Bool { self.version.map { $0 < inForce.settingsVersion } ?? true }
 }

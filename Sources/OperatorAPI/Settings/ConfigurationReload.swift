@@ -39,15 +39,16 @@ package final class ConfigurationReload: Sendable {
         var turns = 0
         /// The file's configuration, as far as it can be in force without a restart.
         var file: GatewayConfiguration
-        /// The changes by requests that are in force here, or do not go with the file; nil before they were asked for.
-        var amendments: [StandingAmendment]?
+        /// The version of the log's settings whose changes by requests are in force here, or do not go with the file; nil before it was
+        /// asked for.
+        var version: Int?
         /// Whether partitions decide by this gateway's settings: others that share the log may have others.
         var isDecidedBy = true
         /// A digest of the settings that partitions decide by; nil before they were asked for, and while there are none.
         var digestInForce: UInt64?
     }
 
-    /// How often a change is worked out anew because changes at other gateways came first.
+    /// How often a change is tried where changes at other gateways come first.
     static let attemptsMax = 4
 
     let state: Mutex<State>
@@ -61,6 +62,8 @@ package final class ConfigurationReload: Sendable {
     let clock: LogClock
     private let feed: OperatorFeed
     let logger: Logger
+    /// The decision rules of this program.
+    private let rules: Int
     private let instruments: GatewayInstruments?
 
     /// - Parameters:
@@ -75,8 +78,10 @@ package final class ConfigurationReload: Sendable {
         clock: LogClock,
         feed: OperatorFeed,
         logs: GatewayLogs,
+        rules: Int = Engine.version,
         instruments: GatewayInstruments? = nil
     ) {
+        self.rules = rules
         self.instruments = instruments
         self.state = Mutex(State(report: Report(at: clock.now()), file: settings.inForce))
         self.settings = settings
@@ -149,11 +154,7 @@ package final class ConfigurationReload: Sendable {
     /// - Returns: Nil if a change at another gateway came first: nothing was taken, and it is to be read anew.
     private func read(_ source: () throws -> GatewayConfiguration) async throws(Problem) -> Report? {
         var report = Report(at: self.clock.now())
-        // Of all partitions: gateways that share the log may have started them with different settings.
-        let inForce = try await self.log.askAll(InForceQuestion())
-        guard let latest = inForce.max(by: { $0.version < $1.version }) else {
-            preconditionFailure("a log without partitions")
-        }
+        let (inForce, latest) = try await self.askInForce()
         let file: GatewayConfiguration
         let fresh: GatewayConfiguration
         do {
@@ -168,12 +169,15 @@ package final class ConfigurationReload: Sendable {
         let before = self.inForce
         let merged = fresh.withStartSettings(of: before)
         let settings = EngineSettings(merged)
+        var version = latest.settingsVersion
+        // Gateways that share the log may have started partitions with different settings.
         if inForce.contains(where: { $0.settings != settings }) {
-            let change = SettingsChange(settings, from: latest.version)
-            guard let orphaned = try await self.append(change) else { return nil }
+            try self.checkRules(of: inForce)
+            guard let orphaned = try await self.append(SettingsChange(settings, from: version)) else { return nil }
             report.orphaned = orphaned
+            version += 1
         }
-        self.use(merged, file: file.withStartSettings(of: before))
+        self.use(merged, file: file.withStartSettings(of: before), version: version)
         let (old, new, wanted) = (before.flatKeys, merged.flatKeys, fresh.flatKeys)
         report.applied = Self.differing(old, new)
         report.restartNeeded = Self.differing(new, wanted)
@@ -183,29 +187,51 @@ package final class ConfigurationReload: Sendable {
         return report
     }
 
+    /// The settings that each partition decides by, and those of the newest version.
+    func askInForce() async throws(Problem) -> (all: [InForce], latest: InForce) {
+        let all = try await self.log.askAll(InForceQuestion())
+        guard let latest = all.max(by: { $0.settingsVersion < $1.settingsVersion }) else {
+            preconditionFailure("a log without partitions")
+        }
+        return (all, latest)
+    }
+
+    /// Refuses other settings while partitions decide by other rules than this program's, which theirs would not be for.
+    func checkRules(of inForce: [InForce]) throws(Problem) {
+        guard inForce.allSatisfy({ $0.rules == self.rules }) else { throw Self.otherRules }
+    }
+
     /// Has all partitions decide by changed settings.
     ///
     /// - Returns: How many instances no longer fit their kind; nil if another change came first, and nothing was taken.
     func append(_ change: SettingsChange) async throws(Problem) -> Int? {
         var orphaned = 0
         for result in try await self.log.appendToAll(.settings(change)) {
-            // All partitions have the changes in one order, and answer alike.
-            if result == .settingsOvertaken { return nil }
-            if case .settings(let count) = result { orphaned += count }
+            // All partitions have the changes in one order, and take them alike.
+            switch result {
+            case .settings(let count): orphaned += count
+            case .settingsOvertaken: return nil
+            default: throw Self.otherRules
+            }
         }
         return orphaned
     }
 
     /// Puts a configuration in force here, once partitions decide by it.
     ///
-    /// - Parameter file: The file's part of it.
-    func use(_ merged: GatewayConfiguration, file: GatewayConfiguration) {
-        self.state.withLock { state in
-            state.file = file
-            // Looked at anew at the next occasion: in the log they have its time.
-            state.amendments = nil
-        }
+    /// - Parameters:
+    ///   - file: The file's part of it.
+    ///   - version: That of the log's settings with it.
+    func use(_ merged: GatewayConfiguration, file: GatewayConfiguration, version: Int) {
+        self.state.withLock { ($0.file, $0.version) = (file, version) }
         self.settings.replace(merged)
+    }
+
+    private static var otherRules: Problem {
+        Problem(
+            .preconditionFailed,
+            "partitions decide by other rules than this gateway's program: end the upgrade (freshet cluster upgrade-rules), then send this to a gateway with their rules"
+        )
     }
 
     /// For a change that others came before, again and again.

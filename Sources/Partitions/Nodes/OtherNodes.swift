@@ -219,7 +219,7 @@ extension Problem {
     static func unknownOutcome(of partition: PartitionID) -> Problem {
         var problem = Problem(
             .partitionAway,
-            "it is in the log and will be carried out, but partition \(partition) did not answer in time: look before you send it again",
+            "it is in the log, but partition \(partition) did not answer in time how it was carried out: look before you send it again",
             retryAfter: Self.awaySeconds
         )
         problem.isOutcomeUnknown = true

@@ -67,7 +67,7 @@ struct FaultObligations: Sendable {
             case .unregister(let removal):
                 if owner.engine.host(removal.host) == nil { self.gone.insert(removal.host) }
             case .push(let push): self.take(push, owner)
-            case .settings(let change): self.take(change.settings, at: owner.applied)
+            case .settings(let change): if let settings = change.settings { self.take(settings, at: owner.applied) }
             default: break
             }
         }

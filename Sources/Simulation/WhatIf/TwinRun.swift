@@ -29,6 +29,8 @@ package struct TwinRun: ~Copyable, Sendable {
     private var second: Engine
     /// Entries of the other run have positions of their own, since it has other ticks.
     private var otherPosition: LogPosition
+    /// How many more changes of the settings the other run has taken: the rewritten ones that it began with.
+    private var versionsAhead = 0
     private var book = AnswerBook()
     private var answers = EventQueue<ReloadEffect>()
     /// Outstanding reloads, by the instance or host that they wake: the first's not yet matched with one of the
@@ -62,7 +64,10 @@ package struct TwinRun: ~Copyable, Sendable {
         self.adopt(self.first.allOutstanding(settings))
         let rewritten = rewrite.applied(to: settings)
         guard rewritten != settings else { return }
-        try self.applySecond(.settings(rewritten), at: self.first.time, isNewEntry: true)
+        var change = SettingsChange(rewritten)
+        let version = self.first.settingsVersion
+        if version > 0 { (change.base, self.versionsAhead) = (version, 1) }
+        try self.applySecond(.settings(change), at: self.first.time, isNewEntry: true)
     }
 
     /// Takes over the reloads that were out before both runs began: they are the same in both.
@@ -182,7 +187,8 @@ package struct TwinRun: ~Copyable, Sendable {
         switch record {
         case .tick: return nil
         case .settings(var change):
-            change.settings = self.rewrite.applied(to: change.settings)
+            change.settings = change.settings.map { self.rewrite.applied(to: $0) }
+            change.base = change.base.map { $0 + self.versionsAhead }
             return .settings(change)
         case .delivery(var report):
             guard let partner = self.partner(of: report.reload) else { return nil }
