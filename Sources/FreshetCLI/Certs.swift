@@ -136,14 +136,6 @@ struct Certs: ParsableCommand {
     }
 
     private func write(_ text: String, to name: String, isSecret: Bool) throws {
-        let attributes: [FileAttributeKey: Any] = [.posixPermissions: isSecret ? 0o600 : 0o644]
-        let path = "\(self.out)/\(name)"
-        // The permissions stand before the secret does.
-        guard FileManager.default.createFile(atPath: path, contents: Data(), attributes: attributes) else {
-            Output.standardError("\(path) cannot be made; check that you may write to its folder")
-            throw ExitCode.failure
-        }
-        try Data(text.utf8).write(to: URL(filePath: path))
-        try FileManager.default.setAttributes(attributes, ofItemAtPath: path)
+        try Output.make(text, at: "\(self.out)/\(name)", isSecret: isSecret)
     }
 }
