@@ -9,9 +9,11 @@ struct Certs: ParsableCommand {
         abstract: "Make a development CA, a server certificate, a client certificate and a provider key.",
         discussion: """
             For development and tests. The command makes a CA, which signs the certificates. Your clients must trust \
-            its ca.pem. Existing files are kept, so a second call changes nothing.
+            its ca.pem. Existing files are kept, so a second call changes nothing. To have a certificate made anew, \
+            remove it with its key: the same CA signs the next one.
 
               freshet certs --out certs --host gateway.example.com
+              freshet certs --peer --address 10.0.0.1 --address 10.0.0.2
             """
     )
 
@@ -20,6 +22,11 @@ struct Certs: ParsableCommand {
     var hosts = Self.usualHosts
     @Option(name: .customLong("address"), help: "An IP address of the server; may be given several times.")
     var addresses = Self.usualAddresses
+    @Flag(
+        name: .customLong("peer"),
+        help: "Make the server's certificate for a client's use, too, as NATS brokers of a cluster need it."
+    )
+    var isPeer = false
     @Option(help: "How many days the server's and the client's certificates are valid.") var days = 365
     @Option(name: .customLong("topic"), help: "A topic the client certificate is for; may be given several times.")
     var topics: [String] = []
@@ -66,15 +73,17 @@ struct Certs: ParsableCommand {
             attributes: [.posixPermissions: 0o700]
         )
         let authority = try self.authority()
-        if self.exists("server.pem"), self.namesServer {
+        if self.exists("server.pem"), self.describesServer {
             Output.standardError(
-                "\(self.out)/server.pem is kept as it is, without regard to --host and --address; remove it to have another one made"
+                "\(self.out)/server.pem is kept as it is, without regard to --host, --address and --peer; remove it to have another "
+                    + "one made"
             )
         }
         try self.pair("server") {
             try authority.issueServer(
                 dnsNames: self.hosts,
                 ipAddresses: self.addresses,
+                isClient: self.isPeer,
                 validity: CertificateValidity(days: self.days)
             )
         }
@@ -94,8 +103,10 @@ struct Certs: ParsableCommand {
         }
     }
 
-    /// Whether options name the server.
-    private var namesServer: Bool { self.hosts != Self.usualHosts || self.addresses != Self.usualAddresses }
+    /// Whether options say what the server's certificate is to be.
+    private var describesServer: Bool {
+        self.isPeer || self.hosts != Self.usualHosts || self.addresses != Self.usualAddresses
+    }
 
     private static let usualHosts = ["localhost"]
     private static let usualAddresses = ["127.0.0.1", "::1"]
@@ -125,14 +136,6 @@ struct Certs: ParsableCommand {
     }
 
     private func write(_ text: String, to name: String, isSecret: Bool) throws {
-        let attributes: [FileAttributeKey: Any] = [.posixPermissions: isSecret ? 0o600 : 0o644]
-        let path = "\(self.out)/\(name)"
-        // The permissions stand before the secret does.
-        guard FileManager.default.createFile(atPath: path, contents: Data(), attributes: attributes) else {
-            Output.standardError("\(path) cannot be made; check that you may write to its folder")
-            throw ExitCode.failure
-        }
-        try Data(text.utf8).write(to: URL(filePath: path))
-        try FileManager.default.setAttributes(attributes, ofItemAtPath: path)
+        try Output.make(text, at: "\(self.out)/\(name)", isSecret: isSecret)
     }
 }

@@ -41,6 +41,20 @@ enum Output {
         throw ExitCode(1)
     }
 
+    /// Makes a file; a secret one for its user alone.
+    ///
+    /// - Throws: Exit code 1, if it cannot be made.
+    static func make(_ text: String, at path: String, isSecret: Bool) throws {
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: isSecret ? 0o600 : 0o644]
+        // The permissions stand before the secret does.
+        guard FileManager.default.createFile(atPath: path, contents: Data(), attributes: attributes) else {
+            Self.standardError("\(path) cannot be made; check that you may write to its folder")
+            throw ExitCode.failure
+        }
+        try Data(text.utf8).write(to: URL(filePath: path))
+        try FileManager.default.setAttributes(attributes, ofItemAtPath: path)
+    }
+
     /// Writes a file whole; - for standard output.
     ///
     /// - Throws: Exit code 1, if it cannot be written.

@@ -22,6 +22,12 @@ package struct FirstConfiguration: Hashable, Sendable {
     package var pushPort = GatewayConfiguration.Listeners().push.port
     package var hostPort = GatewayConfiguration.Listeners().host.port
     package var opsPort = GatewayConfiguration.Listeners().ops.port
+    /// The address of the listeners for senders and hosts. Default nil: loopback, which other machines do not reach.
+    package var address: String?
+    /// The number of partitions. Default nil: as many as the gateway has without the key.
+    package var partitions: Int?
+    /// The brokers that have the log. Default nil: the log is in the data directory.
+    package var brokers: FirstBrokers?
 
     package init() {}
 
@@ -29,6 +35,7 @@ package struct FirstConfiguration: Hashable, Sendable {
     ///
     /// - Throws: The answers that cannot be used, with the reasons.
     package func check() throws(SettingsError) {
+        try self.brokers?.check()
         _ = try ConfigurationFile.parse(self.text)
     }
 
@@ -45,15 +52,20 @@ package struct FirstConfiguration: Hashable, Sendable {
         let tls = JSONValue.object(of: [
             ("certificate", .string("\(folder)/server.pem")), ("key", .string("\(folder)/server.key")),
         ])
-        let listeners = [("push", self.pushPort), ("host", self.hostPort), ("ops", self.opsPort)].map { name, port in
-            (name, JSONValue.object(of: [("port", .count(port))]) as JSONValue?)
-        }
+        let address: JSONValue? = self.address.map { JSONValue.string($0) }
+        let listeners = JSONValue.object(of: [
+            ("push", JSONValue.object(of: [("address", address), ("port", .count(self.pushPort))])),
+            ("host", JSONValue.object(of: [("address", address), ("port", .count(self.hostPort))])),
+            ("ops", JSONValue.object(of: [("port", .count(self.opsPort))])),
+        ])
+        let partitions: JSONValue? = self.partitions.map { JSONValue.count($0) }
         let team = JSONValue.object(of: [("id", .string(self.team)), ("keys", .array([key]))])
         let app = JSONValue.object(of: [
             ("bundleID", .string(self.app)), ("team", .string(self.team)), ("kinds", .array([kind])),
         ])
         let file = JSONValue.object(of: [
-            ("dataDirectory", .string(Self.dataFolder)), ("tls", tls), ("listeners", .object(of: listeners)),
+            ("dataDirectory", .string(Self.dataFolder)), ("partitions", partitions),
+            ("journal", self.brokers?.journal), ("tls", tls), ("listeners", listeners),
             ("teams", .array([team])), ("apps", .array([app])),
         ])
         return """

@@ -67,12 +67,10 @@ package struct CertificateAuthority: Sendable, CustomStringConvertible {
         self.privateKeyPEM = privateKeyPEM
     }
 
-    /// A certificate for a server that is reached under these names and addresses; at least one of them.
-    package func issueServer(
-        dnsNames: [String],
-        ipAddresses: [String] = [],
-        validity: CertificateValidity = CertificateValidity(days: 365)
-    ) throws(TLSError) -> IssuedCertificate {
+    /// Judges the names and addresses of a server's certificate.
+    ///
+    /// - Throws: The first that a certificate cannot have.
+    package static func check(dnsNames: [String], ipAddresses: [String]) throws(TLSError) {
         for name in dnsNames where Self.isIPAddress(name) {
             throw TLSError(.configuration, "\"\(name)\" is an IP address, not a host name")
         }
@@ -82,13 +80,25 @@ package struct CertificateAuthority: Sendable, CustomStringConvertible {
         for address in ipAddresses where !Self.isIPAddress(address) {
             throw TLSError(.configuration, "\"\(address)\" is not an IP address")
         }
+    }
+
+    /// A certificate for a server that is reached under these names and addresses; at least one of them.
+    ///
+    /// - Parameter isClient: Whether it is for a client's use, too, as servers need that connect to each other.
+    package func issueServer(
+        dnsNames: [String],
+        ipAddresses: [String] = [],
+        isClient: Bool = false,
+        validity: CertificateValidity = CertificateValidity(days: 365)
+    ) throws(TLSError) -> IssuedCertificate {
+        try Self.check(dnsNames: dnsNames, ipAddresses: ipAddresses)
         guard let commonName = dnsNames.first ?? ipAddresses.first else {
             throw TLSError(.configuration, "a server's certificate needs a host name or an IP address")
         }
         let names = dnsNames.map { "DNS:\($0)" } + ipAddresses.map { "IP:\($0)" }
         return try self.issue(validity) { (builder) throws(TLSError) in
             try builder.addSubject(NID_commonName, commonName)
-            try builder.addExtension(NID_ext_key_usage, "serverAuth")
+            try builder.addExtension(NID_ext_key_usage, isClient ? "serverAuth,clientAuth" : "serverAuth")
             try builder.addExtension(NID_subject_alt_name, names.joined(separator: ","))
         }
     }

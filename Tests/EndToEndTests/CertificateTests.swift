@@ -117,6 +117,26 @@ import Testing
         #expect(kept.status == 0 && kept.errors.contains("server.pem is kept as it is"), "\(kept.errors)")
     }
 
+    @Test func `a server's certificate is for a client's use, too, where that is asked for`() async throws {
+        let folder = try TestGateway.makeFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let names = ["--host", "localhost", "--address", "10.0.0.1", "--address", "10.0.0.2"]
+        try await TestGateway.makeCertificates(in: folder, names)
+        let peer = try await TestGateway.makeCertificates(named: "peer", in: folder, names + ["--peer"])
+        // Both are of one authority.
+        func verdict(_ certificate: String, _ purpose: String) async throws -> Int32 {
+            let asked = ["verify", "-x509_strict", "-purpose", purpose, "-verify_ip", "10.0.0.2"]
+            let files = ["-CAfile", "\(folder)/certs/ca.pem", "\(certificate)/server.pem"]
+            return try await Command.run("openssl", asked + files).status
+        }
+        #expect(try await verdict("\(folder)/certs", "sslserver") == 0)
+        #expect(try await verdict("\(folder)/certs", "sslclient") != 0)
+        #expect(try await verdict(peer, "sslserver") == 0)
+        #expect(try await verdict(peer, "sslclient") == 0)
+        let kept = try await Command.run(TestGateway.program, ["certs", "--out", peer, "--peer"])
+        #expect(kept.status == 0 && kept.errors.contains("server.pem is kept as it is"), "\(kept.errors)")
+    }
+
     @Test func `a revocation list is looked at again when the authorities change`() async throws {
         let folder = try await self.makeAuthority()
         let made = try await Command.run(TestGateway.program, ["certs", "--out", "\(folder)/second"])

@@ -136,6 +136,57 @@ import Testing
         try FileManager.default.removeItem(atPath: folder)
     }
 
+    @Test func `one folder is for all machines of a cluster, with a certificate for both uses`() async throws {
+        let place = try TestGateway.makeFolder()
+        let folder = "\(place)/trial"
+        let servers = (1...3).flatMap { ["--jetstream-server", "nats://10.0.0.\($0):4222"] }
+        let made = try await Self.run([folder, "--json", "--partitions", "6", "--host", "push.example.com"] + servers)
+        try #require(made.status == 0, "\(made.errors)")
+        let object = try JSONSerialization.jsonObject(with: Data(made.output.utf8)) as? [String: Any]
+        #expect(object?["brokerConfig"] as? String == "\(folder)/broker.conf")
+        let commands = try #require(object?["commands"] as? [[String: String]]).compactMap { $0["command"] }
+        try #require(commands.count == 6, "\(commands)")
+        #expect(commands[0].hasPrefix("for machine in 10.0.0.2 10.0.0.3; do scp -r "), "\(commands[0])")
+        #expect(commands[1].contains("MACHINE=10.0.0.1 nats-server -c broker.conf"), "\(commands[1])")
+
+        let check = try await Command.run(TestGateway.program, ["check-config", "--config", "\(folder)/freshet.yaml"])
+        #expect(check.status == 0, "\(check.errors)")
+        let broker = try String(contentsOfFile: "\(folder)/broker.conf", encoding: .utf8)
+        for name in ["broker-password", "system-password"] {
+            let line = try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
+            let secret = line.trimmingCharacters(in: .newlines)
+            #expect(secret.utf8.count == 48 && broker.contains("password: \"\(secret)\""))
+        }
+        for secret in ["broker.conf", "broker-password", "system-password"] {
+            #expect(try Self.mode("\(folder)/\(secret)") == 0o600, "\(secret)")
+        }
+        let names = [("-verify_ip", "10.0.0.3"), ("-verify_ip", "127.0.0.1"), ("-verify_hostname", "push.example.com")]
+        for purpose in ["sslserver", "sslclient"] {
+            for (option, name) in names {
+                let files = ["-CAfile", "\(folder)/certs/ca.pem", "\(folder)/certs/server.pem"]
+                let verdict = try await Command.run("openssl", ["verify", "-purpose", purpose, option, name] + files)
+                #expect(verdict.status == 0, "\(verdict.errors)")
+            }
+        }
+        try FileManager.default.removeItem(atPath: place)
+    }
+
+    @Test(arguments: [
+        (["--host=10.0.0.1"], "is an IP address, not a host name"),
+        (["--address=gateway.example.com"], "is not an IP address"),
+        (["--partitions=0"], "partitions: must be an integer from 1 to 64"),
+        (["--jetstream-server=10.0.0.1"], "journal.jetstream.servers[0]: must be a broker's address"),
+        (["--jetstream-server=nats://a:1", "--jetstream-server=nats://b:1"], "replicas: must be 1, 3 or 5"),
+        (["--jetstream-server=nats://a:1", "--jetstream-server=nats://b:2"], "must have the same port"),
+    ])
+    func `options that cannot be used leave no folder`(options: [String], reason: String) async throws {
+        let place = try TestGateway.makeFolder()
+        let wrong = try await Self.run(["\(place)/trial", "--yes"] + options)
+        #expect(wrong.status == 64 && wrong.errors.contains(reason), "\(wrong.errors)")
+        #expect(!FileManager.default.fileExists(atPath: "\(place)/trial"))
+        try FileManager.default.removeItem(atPath: place)
+    }
+
     @Test func `a folder with something in it, and a file, are left as they are`() async throws {
         let folder = try TestGateway.makeFolder()
         try "mine".write(toFile: "\(folder)/.hidden", atomically: true, encoding: .utf8)

@@ -23,6 +23,56 @@ import WidgetModel
         #expect(configuration.apps.flatMap(\.kinds).map(\.schema.kind.rawValue) == [kind])
     }
 
+    @Test func `a broker on this machine has the only copy, and no certificate`() throws {
+        var first = FirstConfiguration()
+        let brokers = FirstBrokers(servers: ["nats://127.0.0.1:4300"])
+        first.brokers = brokers
+        let configuration = try ConfigurationFile.parse(first.text).configuration
+        let jetStream = try #require(configuration.journal.jetStream)
+        #expect(jetStream.servers == ["nats://127.0.0.1:4300"] && jetStream.replicas == 1 && jetStream.tls == nil)
+        #expect(configuration.partitions == 16 && configuration.listeners.push.address == "127.0.0.1")
+        let text = brokers.text(password: "secret", systemPassword: "other")
+        for line in ["host: \"127.0.0.1\"", "port: 4300"] { #expect(text.contains("\n\(line)\n"), "\(text)") }
+        #expect(!text.contains("tls") && !text.contains("cluster") && !text.contains("$MACHINE"), "\(text)")
+    }
+
+    @Test func `brokers of a cluster know each other, and the gateway knows their users`() throws {
+        var first = FirstConfiguration()
+        let servers = ["nats://10.0.0.1:4222", "nats://three.example.com", "nats://[fd00::2]:4222"]
+        let brokers = FirstBrokers(servers: servers)
+        first.brokers = brokers
+        first.address = "0.0.0.0"
+        first.partitions = 6
+        let configuration = try ConfigurationFile.parse(first.text).configuration
+        let jetStream = try #require(configuration.journal.jetStream)
+        #expect(jetStream.servers == servers && jetStream.replicas == 3)
+        #expect(jetStream.tls?.authorities == "certs/ca.pem" && configuration.partitions == 6)
+        #expect(configuration.listeners.push.address == "0.0.0.0" && configuration.listeners.host.address == "0.0.0.0")
+        #expect(configuration.listeners.ops.address == "127.0.0.1")
+
+        #expect(brokers.names == ["three.example.com"] && brokers.addresses == ["10.0.0.1", "fd00::2"])
+        let text = brokers.text(password: "secret", systemPassword: "other")
+        let routes = #""nats://10.0.0.1:6222", "nats://three.example.com:6222", "nats://[fd00::2]:6222""#
+        #expect(text.contains("routes: [\(routes)]") && text.contains("\nserver_name: $MACHINE\n"), "\(text)")
+        let users = [
+            (jetStream.credentials, "broker-password", "secret"),
+            (jetStream.systemCredentials, "system-password", "other"),
+        ]
+        for (credentials, file, password) in users {
+            let user = try #require(credentials.user)
+            #expect(credentials.file == file)
+            #expect(text.contains("{ user: \(user), password: \"\(password)\" }"), "\(text)")
+        }
+    }
+
+    @Test(arguments: ["", "x", "nats://", "nats://:", "nats://[", "nats://[]", "nats://]:1", "http://127.0.0.1"])
+    func `what is no broker's address is refused by its place`(_ server: String) throws {
+        var first = FirstConfiguration()
+        first.brokers = FirstBrokers(servers: [server])
+        let faults = #expect(throws: SettingsError.self) { try first.check() }
+        #expect(faults?.faults.first?.path == "journal.jetstream.servers[0]", "\(String(describing: faults))")
+    }
+
     @Test func `what cannot be used is refused by its key`() throws {
         func fault(_ change: (inout FirstConfiguration) -> Void) throws -> String? {
             var first = FirstConfiguration()
@@ -37,5 +87,10 @@ import WidgetModel
         #expect(try fault { $0.parameter = "" } == "apps[0].kinds[0].parameters[0].name")
         #expect(try fault { $0.pushPort = 65_536 } == "listeners.push.port")
         #expect(try fault { $0.hostPort = $0.pushPort } == "listeners.host.port")
+        #expect(try fault { $0.partitions = 65 } == "partitions")
+        let two = FirstBrokers(servers: ["nats://10.0.0.1:4222", "nats://10.0.0.2:4222"])
+        #expect(try fault { $0.brokers = two } == "journal.jetstream.replicas")
+        let others = FirstBrokers(servers: ["nats://10.0.0.1", "nats://10.0.0.2:4222", "nats://10.0.0.3:4223"])
+        #expect(try fault { $0.brokers = others } == "journal.jetstream.servers")
     }
 }

@@ -34,6 +34,17 @@ import Testing
         #expect(try self.verify(self.fixture.server, ["-purpose", "sslclient"]).status != 0)
     }
 
+    @Test(arguments: ["sslserver", "sslclient"])
+    func `the strict judge accepts a server's certificate for a client's use, too, as both`(purpose: String) throws {
+        let peer = try self.fixture.authority.issueServer(
+            dnsNames: ["nats-1.example.net"],
+            ipAddresses: ["10.0.0.1"],
+            isClient: true
+        )
+        let verdict = try self.verify(peer, ["-purpose", purpose, "-verify_ip", "10.0.0.1"])
+        #expect(verdict.status == 0, "\(verdict.complaint)")
+    }
+
     @Test func `the judge reads what we wrote`() throws {
         let client = try self.fixture.authority.issueClient(
             commonName: "client",

@@ -6,6 +6,8 @@ import WidgetModel
 
 /// The first steps with a folder that `freshet init` has made: commands for a shell, in their order.
 struct FirstSteps {
+    private typealias Step = (purpose: String, command: String)
+
     private let first: FirstConfiguration
     private let folder: String
     private let program: String
@@ -27,8 +29,9 @@ struct FirstSteps {
 
     /// Lines of a shell: comments, and a command below each.
     var text: String {
+        let broker = self.first.brokers == nil ? "" : " \(FirstBrokers.fileName),"
         let head =
-            "# \(self.folder) is ready: \(FirstConfiguration.fileName), certificates and keys for development, a token for operators."
+            "# \(self.folder) is ready: \(FirstConfiguration.fileName),\(broker) certificates and keys for development, a token for operators."
         return ([head] + self.commands.map { "# \($0.purpose):\n\($0.command)" }).joined(separator: "\n")
     }
 
@@ -36,11 +39,12 @@ struct FirstSteps {
         let commands = self.commands.map { step in
             JSONValue.object(of: [("purpose", .string(step.purpose)), ("command", .string(step.command))])
         }
+        let broker: JSONValue? = self.first.brokers.map { _ in JSONValue.string(self.path(FirstBrokers.fileName)) }
         return JSONValue.object(of: [
             ("folder", .string(self.folder)), ("config", .string(self.path(FirstConfiguration.fileName))),
             ("ca", .string(self.certificate("ca.pem"))), ("key", .string(self.certificate("provider-key.p8"))),
             ("team", .string(self.first.team)), ("kid", .string(self.first.keyID)), ("app", .string(self.first.app)),
-            ("kind", .string(self.first.kind)),
+            ("kind", .string(self.first.kind)), ("brokerConfig", broker),
             ("operatorToken", .string(self.path("\(FirstConfiguration.dataFolder)/\(OperatorTokenFile.name)"))),
             ("commands", .array(commands)),
         ])
@@ -48,13 +52,35 @@ struct FirstSteps {
 
     // MARK: Commands
 
-    private var commands: [(purpose: String, command: String)] {
-        [
-            ("Start the gateway, and leave it running", self.serve),
+    private var commands: [Step] {
+        let steps: [Step] = [
+            (self.serving, self.serve),
             ("In another terminal, register a host that shows two widgets", self.register),
             ("Send a push that matches one of them", self.send),
             ("See the push on the dashboard: this prints the address", self.dashboard),
         ]
+        return self.brokerSteps + steps
+    }
+
+    /// What comes before the gateway: the brokers, which read their files from where they start.
+    private var brokerSteps: [Step] {
+        guard let brokers = self.first.brokers else { return [] }
+        let folder = Self.quoted(self.folder)
+        let start = "nats-server -c \(FirstBrokers.fileName)"
+        if brokers.isLocal { return [("Start the broker, and leave it running", "(cd \(folder) && \(start))")] }
+        let own = "(cd \(folder) && MACHINE=\(brokers.machines[0]) \(start))"
+        let broker: Step = ("Start the broker on each machine, with that machine's address, and leave it running", own)
+        let others = brokers.machines.dropFirst().map { Self.quoted(FirstBrokers.bracketed($0)) }
+        if others.isEmpty { return [broker] }
+        let copy = "for machine in \(others.joined(separator: " ")); do scp -r \(folder) \"$machine:\"; done"
+        return [("Copy the folder to the other machines", copy), broker]
+    }
+
+    /// The purpose of ``serve``.
+    private var serving: String {
+        guard let brokers = self.first.brokers else { return "Start the gateway, and leave it running" }
+        if brokers.isLocal { return "In another terminal, start the gateway, and leave it running" }
+        return "When the brokers run, start the gateway on each machine, in another terminal, and leave it running"
     }
 
     private var serve: String {

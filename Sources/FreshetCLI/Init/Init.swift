@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import OperatorAPI
 import Settings
+import TLS
 import WidgetModel
 
 /// `freshet init`
@@ -14,7 +15,16 @@ struct Init: ParsableCommand {
             operators' token. On a terminal it asks for each value that no option gives; an empty answer takes the \
             value in brackets. It never changes existing files.
 
+            --host and --address are names of the gateway for other machines: its certificate has them, and its \
+            listeners for senders and hosts take connections from everywhere.
+
+            With --jetstream-server the log is on NATS brokers. broker.conf is their configuration, with TLS and the \
+            users' passwords. Give one broker on this machine, or the broker of each machine of a cluster; its machines \
+            are names of the gateway, too.
+
               freshet init trial
+              freshet init trial --host gateway.example.com --address 10.0.0.1
+              freshet init trial --jetstream-server nats://127.0.0.1:4222
             """
     )
 
@@ -27,6 +37,26 @@ struct Init: ParsableCommand {
     @Option(help: "The port for senders.") var pushPort: Int?
     @Option(help: "The port for hosts.") var hostPort: Int?
     @Option(help: "The port for operators.") var opsPort: Int?
+    @Option(
+        name: .customLong("host"),
+        help: "A DNS name by which other machines reach the gateway; may be given several times."
+    )
+    var hosts: [String] = []
+    @Option(
+        name: .customLong("address"),
+        help: "An IP address by which other machines reach the gateway; may be given several times."
+    )
+    var addresses: [String] = []
+    @Option(help: "The number of partitions, which holds for good. Default: 1, or 16 for a log on brokers.")
+    var partitions: Int?
+    @Option(
+        name: .customLong("jetstream-server"),
+        help: ArgumentHelp(
+            "A NATS broker for the log, such as nats://10.0.0.1:4222; may be given several times.",
+            valueName: "url"
+        )
+    )
+    var servers: [String] = []
     @Flag(help: "Ask nothing: take the default for each value that no option gives.") var yes = false
     @Flag(help: "Print JSON, and ask nothing.") var json = false
 
@@ -38,28 +68,58 @@ struct Init: ParsableCommand {
         ("The kind of its widgets", \.kind), ("The parameter that pushes match", \.parameter),
     ]
 
+    private static let passwordBytes = 24
+
     func run() throws {
         try self.checkFolder()
-        var first = FirstConfiguration()
-        let given = [self.team, self.keyID, self.app, self.kind, self.parameter]
-        for (question, text) in zip(Self.questions, given) {
-            if let text { first[keyPath: question.answer] = text }
-        }
-        first.pushPort = self.pushPort ?? first.pushPort
-        first.hostPort = self.hostPort ?? first.hostPort
-        first.opsPort = self.opsPort ?? first.opsPort
-        do throws(SettingsError) {
-            try first.check()
-        } catch {
-            throw ValidationError(Self.sentence(error))
-        }
+        var first = try self.given()
         if !self.yes, !self.json, isatty(STDIN_FILENO) == 1 {
-            for (question, text) in zip(Self.questions, given) where text == nil {
+            for (question, text) in zip(Self.questions, self.answers) where text == nil {
                 Self.ask(question.prompt, question.answer, &first)
             }
         }
         let made = try self.make(first)
         if self.json { print(String(decoding: made.json.jsonText, as: UTF8.self)) } else { print(made.text) }
+    }
+
+    /// The options that answer the questions, in their order.
+    private var answers: [String?] { [self.team, self.keyID, self.app, self.kind, self.parameter] }
+
+    /// The configuration that options ask for, with defaults for the rest.
+    ///
+    /// - Throws: The first option that cannot be used.
+    private func given() throws -> FirstConfiguration {
+        var first = FirstConfiguration()
+        for (question, text) in zip(Self.questions, self.answers) {
+            if let text { first[keyPath: question.answer] = text }
+        }
+        first.pushPort = self.pushPort ?? first.pushPort
+        first.hostPort = self.hostPort ?? first.hostPort
+        first.opsPort = self.opsPort ?? first.opsPort
+        first.partitions = self.partitions
+        if !self.servers.isEmpty { first.brokers = FirstBrokers(servers: self.servers) }
+        let others = self.others(first)
+        if !others.hosts.isEmpty || !others.addresses.isEmpty {
+            let isIPv6Alone = others.hosts.isEmpty && others.addresses.allSatisfy { $0.contains(":") }
+            first.address = isIPv6Alone ? "::" : "0.0.0.0"
+        }
+        do throws(SettingsError) {
+            try first.check()
+        } catch {
+            throw ValidationError(Self.sentence(error))
+        }
+        do throws(TLSError) {
+            try CertificateAuthority.check(dnsNames: others.hosts, ipAddresses: others.addresses)
+        } catch {
+            throw ValidationError(error.message)
+        }
+        return first
+    }
+
+    /// The names and addresses by which other machines reach the gateway: the options', and those of a cluster's machines.
+    private func others(_ first: FirstConfiguration) -> (hosts: [String], addresses: [String]) {
+        guard let brokers = first.brokers, !brokers.isLocal else { return (self.hosts, self.addresses) }
+        return (self.hosts + brokers.names, self.addresses + brokers.addresses)
     }
 
     /// Asks until the answer can be used. The end of the input takes the answer in brackets.
@@ -107,9 +167,35 @@ struct Init: ParsableCommand {
     private func make(_ first: FirstConfiguration) throws -> FirstSteps {
         let steps = FirstSteps(first, folder: self.folder, program: CommandLine.arguments.first)
         try FileManager.default.createDirectory(atPath: self.folder, withIntermediateDirectories: true)
-        try Certs.parse(["--out", steps.path(FirstConfiguration.certificateFolder)]).make()
+        try Certs.parse(self.certificateOptions(first, steps)).make()
+        if let brokers = first.brokers { try self.makeBrokers(brokers, steps) }
         _ = try OperatorTokenFile(inDirectory: steps.path(FirstConfiguration.dataFolder)).token()
         try Data(first.text.utf8).write(to: URL(filePath: steps.path(FirstConfiguration.fileName)))
         return steps
+    }
+
+    /// The options of `freshet certs`, with this machine's own names first.
+    private func certificateOptions(_ first: FirstConfiguration, _ steps: FirstSteps) -> [String] {
+        let others = self.others(first)
+        func options(_ name: String, _ values: [String]) -> [String] {
+            var seen: Set<String> = []
+            return values.filter { seen.insert($0).inserted }.map { "--\(name)=\($0)" }
+        }
+        var all = ["--out", steps.path(FirstConfiguration.certificateFolder)]
+        all += options("host", ["localhost"] + others.hosts)
+        all += options("address", ["127.0.0.1", "::1"] + others.addresses)
+        if let brokers = first.brokers, !brokers.isLocal { all.append("--peer") }
+        return all
+    }
+
+    /// Writes the brokers' configuration, and the passwords of its users for the gateway.
+    private func makeBrokers(_ brokers: FirstBrokers, _ steps: FirstSteps) throws {
+        func password() -> String { Base16.text(of: secureRandom(count: Self.passwordBytes)) }
+        let (own, system) = (password(), password())
+        let files = [
+            (FirstBrokers.passwordFile, "\(own)\n"), (FirstBrokers.systemPasswordFile, "\(system)\n"),
+            (FirstBrokers.fileName, brokers.text(password: own, systemPassword: system)),
+        ]
+        for (name, content) in files { try Output.make(content, at: steps.path(name), isSecret: true) }
     }
 }
