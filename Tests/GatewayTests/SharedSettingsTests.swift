@@ -357,13 +357,9 @@ import WidgetModel
 
     @Test func `the record of a changed key has no settings, which may be many`() async throws {
         let (scene, one, _) = try await Self.started()
-        let entries = Mutex<[LogEntry]>([])
         func last() async throws -> SettingsChange? {
             let position = try #require(await scene.log.progress().first?.applied)
-            scene.journal.read(PartitionID(0), from: position, entriesMax: 1) { result in
-                entries.withLock { $0 = (try? result.get()) ?? [] }
-            }
-            let entry = try #require(entries.withLock { $0.first })
+            let entry = try #require(try scene.journal.read(PartitionID(0), from: position, entriesMax: 1).first)
             let range = try #require(entry.records.first { _ in true })
             var reader = ByteReader(entry.bytes, in: range)
             guard case .settings(let change) = try Record(from: &reader) else { return nil }
