@@ -264,7 +264,6 @@ package final class Gateway: Service {
             clock: clock,
             feed: feed,
             logs: logs,
-            rules: stores.rules,
             instruments: instruments
         )
         self.followSettings()

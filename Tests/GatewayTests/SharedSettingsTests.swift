@@ -33,25 +33,22 @@ import WidgetModel
         let reloading: ConfigurationReload
         let file: File
 
-        /// - Parameters:
-        ///   - rules: Those of its program.
-        ///   - meanwhile: Called while a change or a reading is looked at, before the log has anything of it.
-        init(
-            _ scene: OwnerScene,
-            rules: Int = Engine.version,
-            meanwhile: @escaping @Sendable () -> Void = {}
-        ) throws {
+        /// - Parameter meanwhile: Called while a change or a reading is looked at, before the log has anything of it.
+        init(_ scene: OwnerScene, meanwhile: @escaping @Sendable () -> Void = {}) throws {
+            try self.init(scene.log, scene.time, meanwhile: meanwhile)
+        }
+
+        init(_ log: CommandLog, _ time: FakeTime, meanwhile: @escaping @Sendable () -> Void = {}) throws {
             let file = File(SharedSettingsTests.text)
             self.file = file
             self.reloading = ConfigurationReload(
                 LiveSettings(try file.read()),
                 source: { try file.read() },
                 checkFiles: { _ in meanwhile() },
-                log: scene.log,
-                clock: scene.time.makeClock(),
+                log: log,
+                clock: time.makeClock(),
                 feed: OperatorFeed(epoch: 1),
-                logs: .none,
-                rules: rules
+                logs: .none
             )
         }
 
@@ -337,9 +334,16 @@ import WidgetModel
     @Test func `a program with other rules than the partitions' puts no settings in force, and reads its file`()
         async throws
     {
-        let (scene, _, _) = try await Self.started()
-        let newer = try Node(scene, rules: Engine.version + 1)
-        let before = await scene.log.progress().map(\.applied)
+        let time = FakeTime()
+        let (journal, nodes) = (MemoryJournal(partitions: 1, clock: { time.wall }), MemoryNodes())
+        var limits = OtherNodes.Limits()
+        (limits.question, limits.answer) = (.minutes(5), .minutes(5))
+        let owner = MemoryNode(1, journal, nodes, time, limits: limits)
+        let rules = Engine.version + 1
+        let newer = try Node(MemoryNode(2, journal, nodes, time, limits: limits, rules: rules).log, time)
+        try await owner.take(PartitionID(0))
+        _ = try await owner.log.appendToAll(.settings(EngineSettings(newer.reloading.inForce)))
+        let before = await owner.log.progress().map(\.applied)
         #expect(try await newer.reloading.reload().faults == [])
         newer.file.change("typical: 20", "typical: 25")
         await #expect {
@@ -352,7 +356,7 @@ import WidgetModel
         } throws: { error in
             (error as? Problem)?.code == .preconditionFailed
         }
-        #expect(await scene.log.progress().map(\.applied) == before)
+        #expect(await owner.log.progress().map(\.applied) == before)
     }
 
     @Test func `the record of a changed key has no settings, which may be many`() async throws {

@@ -62,8 +62,6 @@ package final class ConfigurationReload: Sendable {
     let clock: LogClock
     private let feed: OperatorFeed
     let logger: Logger
-    /// The decision rules of this program.
-    private let rules: Int
     private let instruments: GatewayInstruments?
 
     /// - Parameters:
@@ -78,10 +76,8 @@ package final class ConfigurationReload: Sendable {
         clock: LogClock,
         feed: OperatorFeed,
         logs: GatewayLogs,
-        rules: Int = Engine.version,
         instruments: GatewayInstruments? = nil
     ) {
-        self.rules = rules
         self.instruments = instruments
         self.state = Mutex(State(report: Report(at: clock.now()), file: settings.inForce))
         self.settings = settings
@@ -198,7 +194,7 @@ package final class ConfigurationReload: Sendable {
 
     /// Refuses other settings while partitions decide by other rules than this program's, which theirs would not be for.
     func checkRules(of inForce: [InForce]) throws(Problem) {
-        guard inForce.allSatisfy({ $0.rules == self.rules }) else { throw Self.otherRules }
+        guard inForce.allSatisfy({ $0.rules == self.log.rules }) else { throw Self.otherRules }
     }
 
     /// Has all partitions decide by changed settings.

@@ -52,6 +52,8 @@ package struct CommandLog: Sendable {
 
     package var partitions: Int { self.owners.count }
     package var partitionIDs: [PartitionID] { self.owners.map(\.partition) }
+    /// The decision rules of this node's program.
+    package var rules: Int { self.owners[0].services.rules }
 
     package func partition(of host: HostKey) -> PartitionID { PartitionID(of: host, among: self.owners.count) }
 
