@@ -86,7 +86,7 @@ enum HostDrills {
         try await Drilling.advance(gateway, seconds: 2 * 86_400)
         try await spent.isOver(gateway)
         done.append(spent.incident.title)
-        #expect(try await !prometheus.firing().contains("FreshetStale"))
+        #expect(try await !prometheus.firingIfHeld().contains("FreshetStale"))
         // Host 1's content is each time as old as the host was away.
         try await prometheus.waitUntilFiring(["FreshetStale"]) {
             try await pushLate()

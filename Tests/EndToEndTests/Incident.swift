@@ -80,7 +80,7 @@ struct Drill {
         self.prometheus = prometheus
         self.linesBefore = gateway.logged.count
         #expect(try await !self.isAnswer(of: gateway), "\(title): \(self.incident.command) says so before it is so")
-        let early = try await prometheus.firing().intersection(self.incident.alerts)
+        let early = try await prometheus.firingIfHeld().intersection(self.incident.alerts)
         #expect(early == [], "\(title): these fire before it is so")
     }
 

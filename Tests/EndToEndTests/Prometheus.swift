@@ -12,6 +12,8 @@ final class Prometheus: Sendable {
     private static let minutesMax = 90
     /// So many scrapes are waited for, at least: twice as many as the slowest rule takes.
     private static let looksMin = 200
+    /// After so many scrapes each rule has held for as long as it has to.
+    private static let heldMin = 16
 
     /// Where the gateway is.
     private struct Target {
@@ -91,6 +93,12 @@ final class Prometheus: Sendable {
             }
         }
         return scrape
+    }
+
+    /// The names of the alerts that would fire if all stayed as it is: by so many more scrapes that no rule still waits.
+    func firingIfHeld() async throws -> Set<String> {
+        for _ in 1..<Self.heldMin { try await self.scrape() }
+        return try await self.firing()
     }
 
     /// The names of the alerts that fire, by one more scrape.

@@ -32,7 +32,8 @@ package final class OperatorAudit: Sendable {
         var isClosed = false
         /// The newest entry of each partition that is known to have been appended, where nodes share the log; else none.
         var appended: [LogPosition] = []
-        /// The entry of each partition from which on requests are told live, where nodes share the log; else none.
+        /// The entry of each partition from which on requests are told live, where nodes share the log; else none. An entry that the first
+        /// reading finds before this node hears of it is in the list alone.
         var news: [LogPosition] = []
 
         /// Whether the trail has everything up to these entries.

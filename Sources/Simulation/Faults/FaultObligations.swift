@@ -16,6 +16,8 @@ struct FaultObligations: Sendable {
         let isSure: Bool
     }
 
+    /// How many changes of the settings the log has that were worked out from those that stood.
+    private var settingsVersion = 0
     /// The policies, with the entries that brought them.
     private var policies: [(policy: BudgetPolicy, at: LogPosition)] = []
     /// Until when nothing of it reloads.
@@ -67,11 +69,14 @@ struct FaultObligations: Sendable {
             case .unregister(let removal):
                 if owner.engine.host(removal.host) == nil { self.gone.insert(removal.host) }
             case .push(let push): self.take(push, owner)
-            case .settings(let change): if let settings = change.settings { self.take(settings, at: owner.applied) }
+            case .settings(let change): self.take(change, at: owner.applied)
             default: break
             }
         }
         self.checkLeases(owner)
+        if owner.engine.settingsVersion != self.settingsVersion {
+            self.faults.append("\(owner.engine.settingsVersion) changes of the settings for \(self.settingsVersion)")
+        }
     }
 
     private mutating func check(
@@ -113,8 +118,10 @@ struct FaultObligations: Sendable {
 
     // MARK: Policies
 
-    private mutating func take(_ settings: EngineSettings, at position: LogPosition) {
-        let name = settings.apps.first?.kinds.first?.budget.name
+    private mutating func take(_ change: SettingsChange, at position: LogPosition) {
+        guard change.base ?? 0 == self.settingsVersion else { return self.note(.overtakenSettings) }
+        if change.base != nil { self.settingsVersion += 1 }
+        let name = change.settings?.apps.first?.kinds.first?.budget.name
         // By its name: the log's numbers may be wrong ones.
         guard let policy = FaultWorld.policies.first(where: { $0.name == name }) else { return }
         if let last = self.policies.last, last.policy != policy { self.note(.policyChange) }

@@ -187,6 +187,8 @@ package enum Occurrence: String, Hashable, Sendable, CaseIterable {
     /// The policy changed, and a widget was charged before and after that in one window.
     case policyChange
     case changedWindow
+    /// Other settings were worked out from those before the ones that stood, as by a gateway that was behind.
+    case overtakenSettings
     /// A push reloaded at its `not-before` or later.
     case scheduled
     /// A push was not accepted, since it matched too many.

@@ -151,13 +151,15 @@ package struct FaultRun {
         self.journal.appendToAll(SubmissionToAll(records), whenDurable: { _ in }, whenPlaced: { _ in })
     }
 
-    private func settings(_ policy: BudgetPolicy) -> Record {
+    /// - Parameter base: The version that they are worked out from; nil for a start.
+    private func settings(_ policy: BudgetPolicy, from base: Int? = nil) -> Record {
         var policy = policy
         if self.mutation == .mintsBudget {
             (policy.rare, policy.typical, policy.frequent) = (80, 80, 120)
             policy.minimumInterval = .zero
         }
-        return .settings(FaultWorld.settings(policy))
+        let settings = FaultWorld.settings(policy)
+        return base.map { .settings(SettingsChange(settings, from: $0)) } ?? .settings(settings)
     }
 
     // MARK: Events
@@ -251,7 +253,9 @@ package struct FaultRun {
             return self.ask(.operators, FaultWorld.order(latest: self.pushes, at: now, &self.dice))
         }
         if self.dice.chance(self.plan.policyChanges) {
-            self.ask(.operators, self.settings(self.dice.pick(FaultWorld.policies)))
+            // Of two gateways one may not have seen the other's change.
+            let base = self.witnesses[0].engine.settingsVersion - (self.requests.count.isMultiple(of: 4) ? 1 : 0)
+            self.ask(.operators, self.settings(self.dice.pick(FaultWorld.policies), from: base))
         }
         if self.dice.chance(self.plan.snapshots) { self.askForSnapshots() }
         if self.dice.chance(self.plan.takeovers) { self.takeOver() }
