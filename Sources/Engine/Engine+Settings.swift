@@ -3,18 +3,26 @@ import Timelines
 import WidgetModel
 
 extension Engine {
-    /// Puts changed settings in force, and takes the amendment that they come from. Kinds and apps that are no longer named keep their
-    /// instances, which count as orphaned.
+    /// Takes the settings with which a partition starts: its own, which are no version of those of all.
+    mutating func start(_ settings: EngineSettings) -> RecordAnswer.Result? {
+        self.settingsVersion == 0 ? self.adopt(settings) : .settingsOvertaken
+    }
+
+    /// Takes changed settings, and the amendment that they come from.
+    mutating func configure(_ change: SettingsChange) -> RecordAnswer.Result? {
+        guard change.base == self.settingsVersion else { return .settingsOvertaken }
+        // Before a look at the rules, so that all partitions have the same versions and amendments.
+        self.settingsVersion &+= 1
+        if let amendment = change.amendment { self.amendments.takeAmendment(amendment, at: self.time) }
+        return change.settings.map { self.adopt($0) } ?? .settings(orphaned: 0)
+    }
+
+    /// Puts settings in force. Kinds and apps that are no longer named keep their instances, which count as orphaned.
     ///
     /// What is bounded by the settings themselves is done at once.
     ///
     /// - Returns: Nil if the tables are still to adopt them, see ``SettingsWork``.
-    mutating func configure(_ change: SettingsChange) -> RecordAnswer.Result? {
-        guard change.base ?? 0 == self.settingsVersion else { return .settingsOvertaken }
-        // Before a look at the rules, so that all partitions have the same versions and amendments.
-        if change.base != nil { self.settingsVersion &+= 1 }
-        if let amendment = change.amendment { self.amendments.takeAmendment(amendment, at: self.time) }
-        guard let settings = change.settings else { return .settings(orphaned: 0) }
+    private mutating func adopt(_ settings: EngineSettings) -> RecordAnswer.Result? {
         guard settings.engineVersion <= Self.version else {
             return .settingsTooNew(engineVersion: settings.engineVersion)
         }

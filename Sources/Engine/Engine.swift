@@ -99,11 +99,15 @@ package struct Engine: ~Copyable, Sendable {
         self.registry.finishLoading()
     }
 
-    /// The engine version of a record that holds settings: whether it does, and their first word, are first in every version.
+    /// The engine version of a record that holds settings: their first word, in every version.
     static func engineVersion(_ bytes: [UInt8], in range: Range<Int>) -> Int? {
-        guard range.first.map({ bytes[$0] }) == Record.Tag.settings.rawValue else { return nil }
+        guard let tag = range.first.flatMap({ Record.Tag(rawValue: bytes[$0]) }) else { return nil }
         var reader = ByteReader(bytes, in: range.dropFirst())
-        guard (try? reader.readBool()) == true else { return nil }
+        switch tag {
+        case .settings: break
+        case .configure: guard (try? reader.readBool()) == true else { return nil }
+        default: return nil
+        }
         return (try? reader.readVarint()).map { Int(truncatingIfNeeded: $0) }
     }
 

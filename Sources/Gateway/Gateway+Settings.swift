@@ -62,7 +62,7 @@ extension Gateway {
         let inForce = try await self.log.askAll(InForceQuestion())
         guard inForce.contains(where: { $0.settings != settings }) else { return }
         let change = SettingsChange(settings, from: inForce.map(\.settingsVersion).max() ?? 0)
-        for answer in try await self.log.appendToAll(.settings(change)) { self.tellOrphans(answer) }
+        for answer in try await self.log.appendToAll(.configure(change)) { self.tellOrphans(answer) }
     }
 
     /// The first settings of one partition of those that nodes share: once there are some, only a reload changes them.

@@ -60,6 +60,7 @@ extension Record {
         case .invalidate: "invalidate"
         case .order: "order"
         case .audit: "audit"
+        case .configure: "configure"
         case .channel: "channel"
         case .trace: "trace"
         case .tick: "tick"
@@ -68,13 +69,10 @@ extension Record {
 
     var members: [(String, JSONValue?)] {
         switch self {
-        case .settings(let change):
-            [
-                ("engine", change.settings.map { .number($0.engineVersion) }),
-                ("base", change.base.map { .number($0) }),
-                ("apps", change.settings.map { .array($0.apps.map { $0.json }) }),
-                ("amendment", change.amendment.map { .members($0.members) }),
-            ]
+        case .settings(let settings): settings.members
+        case .configure(let change):
+            [("base", .number(change.base))] + (change.settings?.members ?? [])
+                + [("amendment", change.amendment.map { .members($0.members) })]
         case .push(let push): push.members
         case .register(let registration): registration.members
         case .unregister(let removal):
@@ -110,6 +108,12 @@ extension Record {
             ]
         case .tick: []
         }
+    }
+}
+
+extension EngineSettings {
+    fileprivate var members: [(String, JSONValue?)] {
+        [("engine", .number(self.engineVersion)), ("apps", .array(self.apps.map { $0.json }))]
     }
 }
 

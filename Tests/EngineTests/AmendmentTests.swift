@@ -34,20 +34,20 @@ import WidgetModel
         scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
         let other = Scene.settings(budget: .unlimited)
         let first = SettingsChange(other, from: 0, with: Amendment(.end, Self.team, by: Self.night))
-        #expect(scene.apply(.settings(first)) == .settings(orphaned: 0))
+        #expect(scene.apply(.configure(first)) == .settings(orphaned: 0))
         let stands = scene.engine.amendments
         // As from two gateways at one moment, and from one that knows of a change that there was not.
         for base in [-1, 0, 2, .max] {
             let late = SettingsChange(nil, from: base, with: Amendment(.revert, Self.team, by: Self.day))
-            #expect(scene.apply(.settings(late)) == .settingsOvertaken)
-            #expect(scene.apply(.settings(SettingsChange(Scene.settings(), from: base))) == .settingsOvertaken)
+            #expect(scene.apply(.configure(late)) == .settingsOvertaken)
+            #expect(scene.apply(.configure(SettingsChange(Scene.settings(), from: base))) == .settingsOvertaken)
         }
         // A gateway that stood still since it found no settings here.
         #expect(scene.apply(.settings(Scene.settings())) == .settingsOvertaken)
         let inForce = InForceQuestion().answer(from: scene.engine)
         #expect(inForce.settings == other && inForce.settingsVersion == 1 && inForce.amendments == stands)
         // A reading of the file keeps what requests have changed, and is a change as they are.
-        #expect(scene.apply(.settings(SettingsChange(Scene.settings(), from: 1))) == .settings(orphaned: 0))
+        #expect(scene.apply(.configure(SettingsChange(Scene.settings(), from: 1))) == .settings(orphaned: 0))
         #expect(scene.engine.amendments == stands && scene.engine.settingsVersion == 2)
         #expect(scene.engine.settings == Scene.settings())
     }
@@ -59,7 +59,7 @@ import WidgetModel
         let cases: [(EngineSettings?, Bool)] = [(nil, true), (Scene.settings(budget: .unlimited), false)]
         for (settings, isDone) in cases {
             var engine = scene.engine.duplicate()
-            let bytes = Record.settings(SettingsChange(settings, from: 0, with: amendment)).bytes
+            let bytes = Record.configure(SettingsChange(settings, from: 0, with: amendment)).bytes
             var output = EngineOutput()
             try engine.begin(
                 bytes,
@@ -79,7 +79,7 @@ import WidgetModel
         var scene = Scene()
         let newer = EngineSettings(engineVersion: Engine.version + 1, apps: [])
         let change = SettingsChange(newer, from: 0, with: Amendment(.end, Self.app, by: Self.night))
-        #expect(scene.apply(.settings(change)) == .settingsTooNew(engineVersion: Engine.version + 1))
+        #expect(scene.apply(.configure(change)) == .settingsTooNew(engineVersion: Engine.version + 1))
         #expect(scene.engine.amendments.map(\.entry) == [Self.app] && scene.engine.settingsVersion == 1)
         #expect(scene.engine.settings == Scene.settings())
     }
@@ -103,9 +103,9 @@ import WidgetModel
         let amendment = Amendment(action, entry, by: Self.night)
         let changes = [
             SettingsChange(Scene.settings(), from: 7, with: amendment), SettingsChange(Scene.settings(), from: 7),
-            SettingsChange(nil, from: 7, with: amendment), SettingsChange(Scene.settings()),
+            SettingsChange(nil, from: 7, with: amendment),
         ]
-        for record in changes.map({ Record.settings($0) }) {
+        for record in changes.map({ Record.configure($0) }) + [.settings(Scene.settings())] {
             var reader = ByteReader(record.bytes)
             #expect(try Record(from: &reader) == record)
             for count in 1..<record.bytes.count {
@@ -115,19 +115,11 @@ import WidgetModel
         }
     }
 
-    @Test func `a record of a change that nothing was worked out from is damaged`() {
-        let amendment = Amendment(.end, Self.app, by: Self.night)
-        for (base, isWhole) in [(Int?.some(1), true), (nil, false)] {
-            var change = SettingsChange(Scene.settings(), from: 0, with: amendment)
-            change.base = base
-            var reader = ByteReader(Record.settings(change).bytes)
-            #expect((try? Record(from: &reader)) == (isWhole ? .settings(change) : nil))
-        }
-    }
-
-    @Test func `a snapshot has them`() throws {
+    @Test func `a snapshot has them, and one without them is as it was before there were any`() throws {
         var scene = Scene()
         scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
+        let bare = try SnapshotTests.engine(of: SnapshotTests.frames(of: scene.engine))
+        #expect(bare.stateDigest() == scene.engine.stateDigest())
         scene.amend(.put("1"), Self.team, by: Self.night)
         let engine = try SnapshotTests.engine(of: SnapshotTests.frames(of: scene.engine))
         #expect(engine.amendments == scene.engine.amendments && engine.amendments.count == 1)
@@ -147,6 +139,6 @@ extension Scene {
     ) -> RecordAnswer.Result {
         let version = self.engine.settingsVersion
         let amendment = Amendment(action, entry, by: source)
-        return self.apply(.settings(SettingsChange(nil, from: version, with: amendment)))
+        return self.apply(.configure(SettingsChange(nil, from: version, with: amendment)))
     }
 }

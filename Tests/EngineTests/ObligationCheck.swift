@@ -368,7 +368,7 @@ struct ObligationCheck: ~Copyable {
         if !self.engine.standing.isEmpty { self.coverage.note("records under a standing pause") }
         if self.engine.stats().tombstones > 0 { self.coverage.note("records with tombstones") }
         switch entry.record {
-        case .settings: self.coverage.note("policies that changed")
+        case .configure: self.coverage.note("policies that changed")
         case .channel: self.coverage.note("records with channels")
         case .order(let order):
             let name =

@@ -149,14 +149,14 @@ extension RandomSchedule {
         // Sometimes as at a gateway that has not seen the last change.
         let base = self.scene.engine.settingsVersion - (number < 80 ? 0 : 1)
         let amendment = Amendment(actions[Int(number % 6)], entry, by: source)
-        return .settings(SettingsChange(nil, from: base, with: amendment))
+        return .configure(SettingsChange(nil, from: base, with: amendment))
     }
 
     /// Other settings for all decisions.
     ///
     /// - Parameter changes: So many changes of the settings come before it.
     func change(to settings: EngineSettings, behind changes: Int = 0) -> Record {
-        .settings(SettingsChange(settings, from: self.scene.engine.settingsVersion + changes))
+        .configure(SettingsChange(settings, from: self.scene.engine.settingsVersion + changes))
     }
 
     private mutating func trace() -> PushTrace {

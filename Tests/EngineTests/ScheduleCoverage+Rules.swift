@@ -7,10 +7,10 @@ extension ScheduleCoverage {
     private static let phases: [Phase] = [.atRest, .waiting, .outstanding, .waitingAndOutstanding]
 
     /// The outcomes of each kind of record. A record that decides an instance anew may find that its timeline's own reload has to wait.
-    /// Channels, traces, notes on operators and invalidations decide nothing. The outcomes of timers that were due are counted with the
+    /// Channels, traces, notes on operators, invalidations and the settings of a start decide nothing. The outcomes of timers that were due are counted with the
     /// ticks.
     private static let outcomes: [Record.Tag: [PushOutcome]] = [
-        .settings: [.deferred, .issued],
+        .configure: [.deferred, .issued],
         .push: [.deferred, .issued, .coalesced, .superseded, .expired, .unchanged, .failed],
         .register: [.deferred, .issued, .removed],
         .unregister: [.deferred, .removed],
@@ -61,7 +61,7 @@ extension ScheduleCoverage {
         // The answer to one reload lets another begin at that very instant.
         case (.delivery, .issued), (.timeline, .issued): true
         // A sibling of the widget that these release shares its token, or its timeline is due within the second.
-        case (.settings, .issued), (.order, .issued): !cell.phase.isWaiting
+        case (.configure, .issued), (.order, .issued): !cell.phase.isWaiting
         case (.signal, .issued): cell.delivery == .apns && !cell.phase.isWaiting
         // A widget that the system has just reloaded is acknowledged, or waits for more, before the app asks.
         case (.appReload, .coalesced): cell.delivery != .apns && !cell.phase.isOutstanding

@@ -58,7 +58,7 @@ import WidgetModel
             let ledger = (repeats: self.whole.ledger.repeats.capacity, decisions: self.whole.ledger.decisions.capacity)
             let isEmpty = self.whole.ledger.repeats.entries.count == 0
             try self.whole.apply(entry, into: &outputs.0)
-            if case .settings = entry.record, !isEmpty {
+            if case .configure = entry.record, !isEmpty {
                 self.movedTokens += outputs.0.directory.count
                 if self.whole.ledger.repeats.capacity != ledger.repeats { self.resizedRings += 1 }
                 if self.whole.ledger.decisions.capacity != ledger.decisions { self.resizedRings += 1 }
@@ -144,12 +144,12 @@ import WidgetModel
     {
         var number = 0
         return log.map { entry in
-            guard case .settings(var change) = entry.record, change.settings != nil else { return entry }
+            guard case .configure(var change) = entry.record, change.settings != nil else { return entry }
             change.settings?.apps[0].environment = number % 3 == 1 ? .development : .production
             change.settings?.limits.decisionsRetainedMax = [1_000_000, 300, 50, 90][number % 4]
             change.settings?.limits.repeatEntriesMax = [1_000_000, 40, 200][number % 3]
             number += 1
-            return (.settings(change), entry.at, entry.time)
+            return (.configure(change), entry.at, entry.time)
         }
     }
 
@@ -240,7 +240,7 @@ import WidgetModel
         #expect(twins.movedTokens == 120)
         #expect(twins.resizedRings == 4)
         guard case .each(1) = slicing else { return }
-        let expected: Set<Record.Tag> = [.push, .order, .appReload, .invalidate, .settings, .unregister, .tick]
+        let expected: Set<Record.Tag> = [.push, .order, .appReload, .invalidate, .configure, .unregister, .tick]
         #expect(expected.isSubset(of: twins.slicedRecords.keys))
     }
 

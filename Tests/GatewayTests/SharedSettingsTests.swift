@@ -92,7 +92,7 @@ import WidgetModel
         func append() {
             guard let next = self.changes.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return }
             var records = PackedRecords()
-            records.append { Record.settings(next).encode(into: &$0) }
+            records.append { Record.configure(next).encode(into: &$0) }
             self.journal.appendToAll(SubmissionToAll(records), whenDurable: { _ in }, whenPlaced: { _ in })
         }
     }
@@ -366,7 +366,7 @@ import WidgetModel
             let entry = try #require(try scene.journal.read(PartitionID(0), from: position, entriesMax: 1).first)
             let range = try #require(entry.records.first { _ in true })
             var reader = ByteReader(entry.bytes, in: range)
-            guard case .settings(let change) = try Record(from: &reader) else { return nil }
+            guard case .configure(let change) = try Record(from: &reader) else { return nil }
             return change
         }
         let team = AmendedEntry.team(TeamID("ABCDE12345"))

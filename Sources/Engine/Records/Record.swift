@@ -6,7 +6,8 @@ package import WidgetModel
 /// record's tag. Tags are part of the on-disk format: 0...31 are commands of senders and hosts, 32 and above are
 /// for operators.
 package enum Record: Hashable, Sendable {
-    case settings(SettingsChange)
+    /// The settings with which a partition starts. They change nothing where settings were changed since.
+    case settings(EngineSettings)
     case push(PushRecord)
     case register(HostRegistration)
     case unregister(HostRemoval)
@@ -19,6 +20,8 @@ package enum Record: Hashable, Sendable {
     case order(OperatorOrder)
     /// Any other change by an operator.
     case audit(AuditNote)
+    /// Settings change while partitions run.
+    case configure(SettingsChange)
     case channel(ChannelCommand)
     /// Of the push before it.
     case trace(PushTrace)
@@ -40,6 +43,7 @@ package enum Record: Hashable, Sendable {
         case channel = 16
         case order = 32
         case audit = 33
+        case configure = 34
 
         package var name: String { String(describing: self) }
     }
@@ -50,7 +54,7 @@ package enum Record: Hashable, Sendable {
             body.encode(into: &writer)
         }
         switch self {
-        case .settings(let change): write(.settings, change)
+        case .settings(let settings): write(.settings, settings)
         case .push(let push): write(.push, push)
         case .register(let registration): write(.register, registration)
         case .unregister(let removal): write(.unregister, removal)
@@ -64,6 +68,7 @@ package enum Record: Hashable, Sendable {
         case .tick: writer.write(byte: Tag.tick.rawValue)
         case .order(let order): write(.order, order)
         case .audit(let note): write(.audit, note)
+        case .configure(let change): write(.configure, change)
         }
     }
 
@@ -72,7 +77,7 @@ package enum Record: Hashable, Sendable {
         let start = reader.offset
         guard let tag = Tag(rawValue: try reader.readByte()) else { throw .invalid(offset: start) }
         switch tag {
-        case .settings: self = .settings(try SettingsChange(from: &reader))
+        case .settings: self = .settings(try EngineSettings(from: &reader))
         case .push: self = .push(try PushRecord(from: &reader))
         case .register: self = .register(try HostRegistration(from: &reader))
         case .unregister: self = .unregister(try HostRemoval(from: &reader))
@@ -86,6 +91,7 @@ package enum Record: Hashable, Sendable {
         case .tick: self = .tick
         case .order: self = .order(try OperatorOrder(from: &reader))
         case .audit: self = .audit(try AuditNote(from: &reader))
+        case .configure: self = .configure(try SettingsChange(from: &reader))
         }
         guard reader.isAtEnd else { throw .invalid(offset: reader.offset) }
     }

@@ -28,7 +28,7 @@ package struct RecordHeader: Hashable, Sendable {
         }
         self.kind = kind
         switch kind {
-        case .settings, .order: self.subject = .anybody
+        case .settings, .configure, .order: self.subject = .anybody
         case .tick, .trace, .audit: self.subject = .nobody
         case .push:
             var reader = ByteReader(bytes, in: range.dropFirst())

@@ -110,6 +110,8 @@ extension SnapshotHead: Coded {
         head.decisionCapacity = try coder.number(self.decisionCapacity)
         head.decisionCount = try coder.number(self.decisionCount)
         head.ends = try coder.counters(self.ends)
+        // Where no settings were changed, it is as before there were such changes.
+        guard coder.goesOn(self.settingsVersion > 0) else { return head }
         head.settingsVersion = try coder.number(self.settingsVersion)
         head.amendments = try coder.value(self.amendments)
         return head

@@ -15,6 +15,8 @@ protocol StateCoder {
     mutating func bytes(_ value: [UInt8]) throws(ByteError) -> [UInt8]
     mutating func text(_ value: String) throws(ByteError) -> String
     mutating func configuration(_ value: Configuration) throws(ByteError) -> Configuration
+    /// Whether a frame goes on: frames of earlier programs end before the fields that came later.
+    func goesOn(_ isWritten: Bool) -> Bool
     /// For a value that was read and cannot stand there.
     func fault() -> ByteError
 }
@@ -173,6 +175,8 @@ struct StateWriter: StateCoder {
         return value
     }
 
+    func goesOn(_ isWritten: Bool) -> Bool { isWritten }
+
     func fault() -> ByteError { .invalid(offset: self.writer.bytes.count) }
 
     /// Writes a row behind its length in four bytes, so that a reader that wants another row can step over it.
@@ -199,6 +203,8 @@ struct StateReader: StateCoder {
     }
 
     var isAtEnd: Bool { self.offset == self.bytes.count }
+
+    func goesOn(_ isWritten: Bool) -> Bool { !self.isAtEnd }
 
     @inline(__always)
     mutating func byte() throws(ByteError) -> UInt8 {

@@ -209,7 +209,8 @@ extension Engine {
     /// - Returns: Nil if there is work queued that ends with an answer.
     private mutating func perform(_ record: Record) -> RecordAnswer.Result? {
         switch record {
-        case .settings(let change): self.configure(change)
+        case .settings(let settings): self.start(settings)
+        case .configure(let change): self.configure(change)
         case .push: preconditionFailure("pushes are applied without being decoded")
         case .register(let registration): self.register(registration)
         case .unregister(let removal): self.unregister(removal)

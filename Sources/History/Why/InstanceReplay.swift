@@ -187,7 +187,7 @@ package struct InstanceReplay: ~Copyable {
     private func isAbout(_ record: Record) -> Bool {
         let address = self.trace.address
         switch record {
-        case .push, .tick, .trace, .audit, .channel, .settings, .invalidate, .appReload: return false
+        case .push, .tick, .trace, .audit, .channel, .settings, .configure, .invalidate, .appReload: return false
         case .register(let registration): return registration.host == address.host
         case .unregister(let removal): return removal.host == address.host
         case .timeline(let report): return report.host == address.host && report.instance == address.instance

@@ -40,11 +40,14 @@ package struct InstanceTrace: Sendable {
         trace.work = TraceWork(droppedSteps: self.work.droppedSteps)
         for index in trace.steps.indices {
             switch trace.steps[index].record {
-            case .settings(let change):
+            case .settings(var settings):
+                settings.apps.removeAll { $0.app != app }
+                trace.steps[index].record = .settings(settings)
+            case .configure(let change):
                 var settings = change.settings
                 settings?.apps.removeAll { $0.app != app }
                 // Who has changed which app, or which team's keys, is for operators to see.
-                trace.steps[index].record = settings.map { .settings($0) }
+                trace.steps[index].record = .configure(SettingsChange(settings, from: change.base))
             case .register(let registration) where registration.app != app: trace.steps[index].record = nil
             case .unregister(let removal) where removal.host.app != app: trace.steps[index].record = nil
             default: break

@@ -63,7 +63,8 @@ enum TraceWords {
     /// A record other than a push, in a few words.
     static func record(_ record: Record) -> String {
         switch record {
-        case .settings(let change):
+        case .settings: return "the configuration changed"
+        case .configure(let change):
             return change.amendment == nil ? "the configuration changed" : "an operator changed the configuration"
         case .push(let push): return "push \(push.id) of \(push.team.rawValue)"
         case .register(let registration): return "the host registered, revision \(registration.revision)"

@@ -202,7 +202,7 @@ package final class ConfigurationReload: Sendable {
     /// - Returns: How many instances no longer fit their kind; nil if another change came first, and nothing was taken.
     func append(_ change: SettingsChange) async throws(Problem) -> Int? {
         var orphaned = 0
-        for result in try await self.log.appendToAll(.settings(change)) {
+        for result in try await self.log.appendToAll(.configure(change)) {
             // All partitions have the changes in one order, and take them alike.
             switch result {
             case .settings(let count): orphaned += count

@@ -21,7 +21,7 @@ extension Record {
         case .invalidate(let request): request.app
         case .channel(.create(_, let app, _)), .channel(.delete(_, let app)): app
         case .order(let order): order.scope.app
-        case .push, .trace, .settings, .unregister, .timeline, .delivery, .audit, .tick: nil
+        case .push, .trace, .settings, .unregister, .timeline, .delivery, .audit, .configure, .tick: nil
         }
     }
 

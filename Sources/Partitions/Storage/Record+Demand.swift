@@ -15,7 +15,7 @@ extension Record {
         case .order(let order):
             // A sender takes a push back; orders of operators are not asked about at all.
             if case .cancel = order.action { .report } else { .upkeep }
-        case .settings, .tick, .audit: .upkeep
+        case .settings, .configure, .tick, .audit: .upkeep
         }
     }
 }

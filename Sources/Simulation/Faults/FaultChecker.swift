@@ -149,7 +149,7 @@ struct FaultChecker: Sendable {
 
     /// The binding records of an entry, without those that only report events.
     private static func bindingRecords(of entry: LogEntry) -> [Record] {
-        let binding: [Record.Tag] = [.push, .register, .unregister, .order, .settings, .appReload]
+        let binding: [Record.Tag] = [.push, .register, .unregister, .order, .settings, .configure, .appReload]
         return entry.records.compactMap { range in
             guard binding.contains(where: { $0.rawValue == entry.bytes[range.lowerBound] }) else { return nil }
             var reader = ByteReader(entry.bytes, in: range)

@@ -69,7 +69,8 @@ struct FaultObligations: Sendable {
             case .unregister(let removal):
                 if owner.engine.host(removal.host) == nil { self.gone.insert(removal.host) }
             case .push(let push): self.take(push, owner)
-            case .settings(let change): self.take(change, at: owner.applied)
+            case .settings(let settings): self.take(settings, at: owner.applied)
+            case .configure(let change): self.take(change, at: owner.applied)
             default: break
             }
         }
@@ -119,9 +120,13 @@ struct FaultObligations: Sendable {
     // MARK: Policies
 
     private mutating func take(_ change: SettingsChange, at position: LogPosition) {
-        guard change.base ?? 0 == self.settingsVersion else { return self.note(.overtakenSettings) }
-        if change.base != nil { self.settingsVersion += 1 }
-        let name = change.settings?.apps.first?.kinds.first?.budget.name
+        guard change.base == self.settingsVersion else { return self.note(.overtakenSettings) }
+        self.settingsVersion += 1
+        if let settings = change.settings { self.take(settings, at: position) }
+    }
+
+    private mutating func take(_ settings: EngineSettings, at position: LogPosition) {
+        let name = settings.apps.first?.kinds.first?.budget.name
         // By its name: the log's numbers may be wrong ones.
         guard let policy = FaultWorld.policies.first(where: { $0.name == name }) else { return }
         if let last = self.policies.last, last.policy != policy { self.note(.policyChange) }

@@ -15,9 +15,9 @@ extension FaultRun {
             var reader = ByteReader(entry.bytes, in: range)
             switch (try? Record(from: &reader), mutation) {
             case (.order, .ignoresOrders): packed.append(Record.tick.bytes)
-            case (.settings(var change), .ignoresPolicies) where entry.position > LogPosition.start.next:
+            case (.configure(var change), .ignoresPolicies):
                 change.settings = nil
-                packed.append(Record.settings(change).bytes)
+                packed.append(Record.configure(change).bytes)
             case (.register(var registration), .ignoresLeases):
                 registration.lease = nil
                 packed.append(Record.register(registration).bytes)

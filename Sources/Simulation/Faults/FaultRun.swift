@@ -159,7 +159,7 @@ package struct FaultRun {
             policy.minimumInterval = .zero
         }
         let settings = FaultWorld.settings(policy)
-        return base.map { .settings(SettingsChange(settings, from: $0)) } ?? .settings(settings)
+        return base.map { .configure(SettingsChange(settings, from: $0)) } ?? .settings(settings)
     }
 
     // MARK: Events

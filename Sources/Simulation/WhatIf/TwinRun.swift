@@ -64,10 +64,11 @@ package struct TwinRun: ~Copyable, Sendable {
         self.adopt(self.first.allOutstanding(settings))
         let rewritten = rewrite.applied(to: settings)
         guard rewritten != settings else { return }
-        var change = SettingsChange(rewritten)
         let version = self.first.settingsVersion
-        if version > 0 { (change.base, self.versionsAhead) = (version, 1) }
-        try self.applySecond(.settings(change), at: self.first.time, isNewEntry: true)
+        self.versionsAhead = version == 0 ? 0 : 1
+        let record =
+            version == 0 ? Record.settings(rewritten) : .configure(SettingsChange(rewritten, from: version))
+        try self.applySecond(record, at: self.first.time, isNewEntry: true)
     }
 
     /// Takes over the reloads that were out before both runs began: they are the same in both.
@@ -186,10 +187,11 @@ package struct TwinRun: ~Copyable, Sendable {
     private mutating func translated(_ record: Record) -> Record? {
         switch record {
         case .tick: return nil
-        case .settings(var change):
+        case .settings(let settings): return .settings(self.rewrite.applied(to: settings))
+        case .configure(var change):
             change.settings = change.settings.map { self.rewrite.applied(to: $0) }
-            change.base = change.base.map { $0 + self.versionsAhead }
-            return .settings(change)
+            change.base &+= self.versionsAhead
+            return .configure(change)
         case .delivery(var report):
             guard let partner = self.partner(of: report.reload) else { return nil }
             report.reload = partner
