@@ -193,10 +193,12 @@ import Testing
         try FileManager.default.removeItem(atPath: place)
     }
 
-    @Test(arguments: [
-        ([], "127.0.0.1"), (["--host=localhost", "--address=127.0.0.1", "--address=::1"], "127.0.0.1"),
-        (["--host=gateway.example.com"], "0.0.0.0"), (["--host=gateway.example.com", "--address=fd00::1"], "::"),
-    ] as [([String], String)])
+    @Test(
+        arguments: [
+            ([], "127.0.0.1"), (["--host=localhost", "--address=127.0.0.1", "--address=::1"], "127.0.0.1"),
+            (["--host=gateway.example.com"], "0.0.0.0"), (["--host=gateway.example.com", "--address=fd00::1"], "::"),
+        ] as [([String], String)]
+    )
     func `senders and hosts may call from where the options say, operators from this machine`(
         options: [String],
         address: String

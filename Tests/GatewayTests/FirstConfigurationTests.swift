@@ -117,12 +117,14 @@ import WidgetModel
         try first.check()
     }
 
-    @Test(arguments: [
-        ([], [], nil), (["localhost", "LOCALHOST"], ["127.0.0.1", "::1", "127.8.9.1"], nil),
-        (["a.example.com"], [], "0.0.0.0"), ([], ["10.0.0.1"], "0.0.0.0"), (["127.example.com"], [], "0.0.0.0"),
-        ([], ["10.0.0.1", "::1"], "0.0.0.0"), ([], ["fd00::1"], "::"), (["a.example.com"], ["fd00::1"], "::"),
-        (["localhost"], ["10.0.0.1", "fd00::1"], "::"),
-    ] as [([String], [String], String?)])
+    @Test(
+        arguments: [
+            ([], [], nil), (["localhost", "LOCALHOST"], ["127.0.0.1", "::1", "127.8.9.1"], nil),
+            (["a.example.com"], [], "0.0.0.0"), ([], ["10.0.0.1"], "0.0.0.0"), (["127.example.com"], [], "0.0.0.0"),
+            ([], ["10.0.0.1", "::1"], "0.0.0.0"), ([], ["fd00::1"], "::"), (["a.example.com"], ["fd00::1"], "::"),
+            (["localhost"], ["10.0.0.1", "fd00::1"], "::"),
+        ] as [([String], [String], String?)]
+    )
     func `listeners are open for what other machines may call`(
         hosts: [String],
         addresses: [String],
