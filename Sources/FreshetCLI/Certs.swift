@@ -24,7 +24,7 @@ struct Certs: ParsableCommand {
     var addresses = Self.usualAddresses
     @Flag(
         name: .customLong("peer"),
-        help: "Make the server's certificate for a client's use, too, as NATS brokers of a cluster need it."
+        help: "Make the server's certificate also valid as a client certificate, as NATS brokers of a cluster need it."
     )
     var isPeer = false
     @Option(help: "How many days the server's and the client's certificates are valid.") var days = 365

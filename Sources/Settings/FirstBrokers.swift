@@ -12,6 +12,7 @@ package struct FirstBrokers: Hashable, Sendable {
     package static let systemPasswordFile = "system-password"
     private static let user = "freshet"
     private static let systemUser = "freshet-system"
+    private static let routeUser = "freshet-route"
     private static let defaultPort = "4222"
     private static let routePort = "6222"
 
@@ -53,10 +54,18 @@ package struct FirstBrokers: Hashable, Sendable {
             let sentence = type.sentence(refusing: server)
             throw SettingsError([SettingFault(place: .nowhere, path: "\(path)[\(index)]", sentence: sentence)])
         }
-        guard Set(self.ports).count < 2 else {
-            let sentence = "must have the same port, since the brokers share \(Self.fileName)"
-            throw SettingsError([SettingFault(place: .nowhere, path: path, sentence: sentence)])
+        var sentence: String?
+        if Set(self.machines.map { $0.lowercased() }).count < self.machines.count {
+            sentence = "has a machine twice; give one broker of each machine"
+        } else if self.servers.count == 2 {
+            sentence = "has two brokers, which stop when one of them does; give one broker, or at least three"
+        } else if Set(self.ports).count > 1 {
+            sentence = "must have the same port, since the brokers share \(Self.fileName)"
+        } else if self.servers.count > 1, self.ports.contains(Self.routePort) {
+            sentence = "has the port \(Self.routePort), which the brokers use among themselves; give another port"
         }
+        guard let sentence else { return }
+        throw SettingsError([SettingFault(place: .nowhere, path: path, sentence: sentence)])
     }
 
     /// `journal` of the gateway's configuration.
@@ -81,7 +90,8 @@ package struct FirstBrokers: Hashable, Sendable {
     /// - Parameters:
     ///   - password: Of the user that writes the log.
     ///   - systemPassword: Of the user of the system account.
-    package func text(password: String, systemPassword: String) -> String {
+    ///   - routePassword: With which the brokers of a cluster connect to each other. Without it, any client certificate of the CA would do.
+    package func text(password: String, systemPassword: String, routePassword: String) -> String {
         let folder = FirstConfiguration.certificateFolder
         let files = "cert_file: \(folder)/server.pem, key_file: \(folder)/server.key"
         var lines = ["# Made by `freshet init`. Paths are relative to the folder in which nats-server starts."]
@@ -97,9 +107,11 @@ package struct FirstBrokers: Hashable, Sendable {
         lines.append("jetstream { store_dir: broker, sync_interval: always }")
         if !self.isLocal { lines.append("tls { \(files) }") }
         if self.machines.count > 1 {
-            let routes = self.machines.map { "\"nats://\(Self.bracketed($0)):\(Self.routePort)\"" }
+            let user = "\(Self.routeUser):\(routePassword)"
+            let routes = self.machines.map { "\"nats://\(user)@\(Self.bracketed($0)):\(Self.routePort)\"" }
             lines += [
                 "cluster {", "  name: freshet", "  host: $MACHINE", "  port: \(Self.routePort)",
+                "  authorization { user: \(Self.routeUser), password: \"\(routePassword)\" }",
                 "  routes: [\(routes.joined(separator: ", "))]", "  tls { \(files), ca_file: \(folder)/ca.pem }", "}",
             ]
         }

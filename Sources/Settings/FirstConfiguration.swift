@@ -31,6 +31,15 @@ package struct FirstConfiguration: Hashable, Sendable {
 
     package init() {}
 
+    /// Where the listeners for senders and hosts listen, if the gateway has these names and addresses for others.
+    ///
+    /// - Returns: Every address of IPv4, or of IPv6 and IPv4 if one of the addresses is of IPv6; nil for loopback alone, if none of them is
+    ///   for another machine.
+    package static func listenerAddress(hosts: [String], addresses: [String]) -> String? {
+        guard (hosts + addresses).contains(where: { !SettingRules.isLoopback($0) }) else { return nil }
+        return addresses.contains { $0.contains(":") && !SettingRules.isLoopback($0) } ? "::" : "0.0.0.0"
+    }
+
     /// Judges the answers as reading the file does.
     ///
     /// - Throws: The answers that cannot be used, with the reasons.

@@ -45,8 +45,9 @@ extension GatewayConfiguration {
 
         /// Whether an address is one of this machine.
         package static func isLoopback(_ server: String) -> Bool {
-            let host = server.dropFirst(Self.scheme.count).split(separator: ":", maxSplits: 1)[0]
-            return host == "localhost" || host.hasPrefix("127.") || server.hasPrefix("\(Self.scheme)[::1]")
+            let place = server.dropFirst(Self.scheme.count)
+            if place.hasPrefix("[") { return SettingRules.isLoopback(String(place.dropFirst().prefix { $0 != "]" })) }
+            return SettingRules.isLoopback(String(place.prefix { $0 != ":" }))
         }
 
         fileprivate static let scheme = "nats://"

@@ -50,6 +50,12 @@ enum SettingRules {
         return before + after <= 7
     }
 
+    /// Whether a host is this machine: a name such as 127.example.com may be any.
+    static func isLoopback(_ host: String) -> Bool {
+        if host.lowercased() == "localhost" || host == "::1" || host == "0:0:0:0:0:0:0:1" { return true }
+        return host.hasPrefix("127.") && Self.isIPv4(host)
+    }
+
     /// The 32 bytes that 64 hex digits spell; colons between them, as `openssl x509 -fingerprint` prints, are allowed.
     static func sha256(_ text: String) -> [UInt8]? {
         let digits = text.utf8.filter { $0 != UInt8(ascii: ":") }

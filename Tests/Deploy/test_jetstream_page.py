@@ -8,6 +8,7 @@ import re
 import shlex
 import signal
 import socket
+import ssl
 import subprocess
 import time
 from typing import Self
@@ -62,7 +63,7 @@ class Machines:
             program={shlex.quote(str(PROGRAM))}
             freshet() {{
                 if [ "$1" != init ]; then "$program" "$@"; return; fi
-                "$program" "$@" {ports} --json > steps.json && sed -i 's/6222/{self.route}/g' "$2/broker.conf"
+                "$program" "$@" {ports} --json > steps.json && sed -i 's/\\b6222\\b/{self.route}/g' "$2/broker.conf"
             }}
             scp() {{ cp "$1" "$2" {shlex.quote(str(self.folder))}/"${{3%:}}"; }}
             {text}
@@ -105,6 +106,32 @@ class Machines:
             assert all(shell.poll() is None for shell in self.shells), self.logs()
             assert time.monotonic() < end, shown.stdout + shown.stderr + self.logs()
 
+    def wait_brokers(self) -> None:
+        """Waits until the brokers have a leader, for which more than half of them must have found each other."""
+        end = time.monotonic() + SECONDS_MAX
+        while "JetStream cluster metadata leader" not in self.logs():
+            assert all(shell.poll() is None for shell in self.shells), self.logs()
+            assert time.monotonic() < end, self.logs()
+
+    def join(self, number: int, certificate: str, user: dict) -> bytes:
+        """What a broker says to another that comes with a certificate of the folder: what it subscribes to, or a refusal."""
+        address = self.addresses[number]
+        certificates = self.folder / self.addresses[0] / "trial/certs"
+        context = ssl.create_default_context(cafile=certificates / "ca.pem")
+        context.load_cert_chain(certificates / f"{certificate}.pem", certificates / f"{certificate}.key")
+        about = {"server_id": "GUEST", "server_name": "guest", "cluster": "freshet", "version": "2.12.0", "proto": 1, "headers": True}
+        hello = json.dumps({"name": "guest", "cluster": "freshet", "tls_required": True} | user)
+        with (socket.create_connection((address, int(self.route)), timeout=60) as plain,
+              context.wrap_socket(plain, server_hostname=address) as route):
+            route.sendall(f"CONNECT {hello}\r\nINFO {json.dumps(about)}\r\n".encode())
+            said = b""
+            # One of the two comes before the connection ends.
+            while b"\r\nRS+ " not in said and b"\r\n-ERR " not in said:
+                more = route.recv(65536)
+                assert more, said
+                said += more
+        return said
+
     def push(self, number: int) -> dict:
         """Registers a host at a machine and pushes to it there, as `freshet init` says; what the sender was told."""
         made = json.loads((self.folder / self.addresses[0] / "steps.json").read_text())
@@ -140,3 +167,23 @@ def test_three_machines_share_a_log(tmp_path: pathlib.Path) -> None:
             assert len(view["brokers"]["brokers"]) == 3
             assert {stream["replicas"] for stream in view["brokers"]["streams"]} == {3}
             assert machines.push(number)["status"] == 200
+
+
+def test_brokers_take_only_those_with_their_secret_among_them(tmp_path: pathlib.Path) -> None:
+    """Senders may have client.pem, which is of the brokers' CA."""
+    first, broker, *_ = commands("On three machines")
+    with Machines(tmp_path, 3) as machines:
+        for number, address in enumerate(machines.addresses):
+            first = first.replace(f"10.0.0.{number + 1}", address)
+        made = machines.run(0, first, "")
+        assert made.returncode == 0, made.stderr
+        for number, address in enumerate(machines.addresses):
+            machines.start(number, broker.replace("10.0.0.1", address) + "wait\n")
+        machines.wait_brokers()
+        configuration = (tmp_path / machines.addresses[0] / "trial/broker.conf").read_text()
+        user, secret = re.search(r'authorization \{ user: (\S+), password: "(\w+)" \}', configuration).groups()
+        for certificate in ["client", "server"]:
+            for guess in [{}, {"user": user, "pass": "a guess"}]:
+                assert b"-ERR 'Authorization Violation'" in machines.join(0, certificate, guess)
+        # What was refused is the missing secret alone.
+        assert b"RS+ " in machines.join(0, "server", {"user": user, "pass": secret})

@@ -1,4 +1,5 @@
 import Foundation
+import Settings
 import TestSupport
 import Testing
 
@@ -157,6 +158,8 @@ import Testing
             let secret = line.trimmingCharacters(in: .newlines)
             #expect(secret.utf8.count == 48 && broker.contains("password: \"\(secret)\""))
         }
+        let secrets = broker.matches(of: /password: "([0-9a-f]{48})"/).map { String($0.output.1) }
+        #expect(Set(secrets).count == 3, "\(broker)")
         for secret in ["broker.conf", "broker-password", "system-password"] {
             #expect(try Self.mode("\(folder)/\(secret)") == 0o600, "\(secret)")
         }
@@ -174,16 +177,39 @@ import Testing
     @Test(arguments: [
         (["--host=10.0.0.1"], "is an IP address, not a host name"),
         (["--address=gateway.example.com"], "is not an IP address"),
-        (["--partitions=0"], "partitions: must be an integer from 1 to 64"),
-        (["--jetstream-server=10.0.0.1"], "journal.jetstream.servers[0]: must be a broker's address"),
-        (["--jetstream-server=nats://a:1", "--jetstream-server=nats://b:1"], "replicas: must be 1, 3 or 5"),
-        (["--jetstream-server=nats://a:1", "--jetstream-server=nats://b:2"], "must have the same port"),
+        (["--partitions=0"], "--partitions: must be an integer from 1 to 64"),
+        (["--jetstream-server=10.0.0.1"], "--jetstream-server: must be a broker's address"),
+        (["--jetstream-server=nats://a:1", "--jetstream-server=nats://b:1"], "--jetstream-server: has two brokers"),
+        (
+            ["--jetstream-server=nats://a:1", "--jetstream-server=nats://b:1", "--jetstream-server=nats://c:2"],
+            "must have the same port"
+        ),
     ])
     func `options that cannot be used leave no folder`(options: [String], reason: String) async throws {
         let place = try TestGateway.makeFolder()
         let wrong = try await Self.run(["\(place)/trial", "--yes"] + options)
         #expect(wrong.status == 64 && wrong.errors.contains(reason), "\(wrong.errors)")
         #expect(!FileManager.default.fileExists(atPath: "\(place)/trial"))
+        try FileManager.default.removeItem(atPath: place)
+    }
+
+    @Test(
+        arguments: [
+            ([], "127.0.0.1"), (["--host=localhost", "--address=127.0.0.1", "--address=::1"], "127.0.0.1"),
+            (["--host=gateway.example.com"], "0.0.0.0"), (["--host=gateway.example.com", "--address=fd00::1"], "::"),
+        ] as [([String], String)]
+    )
+    func `senders and hosts may call from where the options say, operators from this machine`(
+        options: [String],
+        address: String
+    ) async throws {
+        let place = try TestGateway.makeFolder()
+        let made = try await Self.run(["\(place)/trial", "--yes"] + options)
+        try #require(made.status == 0, "\(made.errors)")
+        let text = try String(contentsOfFile: "\(place)/trial/freshet.yaml", encoding: .utf8)
+        let listeners = try ConfigurationFile.parse(text).configuration.listeners
+        #expect(listeners.push.address == address && listeners.host.address == address, "\(text)")
+        #expect(listeners.ops.address == "127.0.0.1", "\(text)")
         try FileManager.default.removeItem(atPath: place)
     }
 
@@ -196,7 +222,7 @@ import Testing
         let file = try await Self.run(["\(folder)/.hidden", "--yes"])
         #expect(file.status == 1 && file.errors.contains("is a file"), "\(file.errors)")
         let wrong = try await Self.run(["\(folder)/trial", "--app", "no bundle"])
-        #expect(wrong.status == 64 && wrong.errors.contains("apps[0].bundleID: "), "\(wrong.errors)")
+        #expect(wrong.status == 64 && wrong.errors.contains("--app: "), "\(wrong.errors)")
         #expect(!FileManager.default.fileExists(atPath: "\(folder)/trial"))
         try FileManager.default.removeItem(atPath: folder)
     }
@@ -212,7 +238,7 @@ import Testing
         )
         #expect(result.status == 0, "\(result.output)")
         #expect(result.output.contains("The id of its key [F6G7H8J9K0]: ") && !result.output.contains("[A1B2C3D4E5]"))
-        #expect(result.output.contains("apps[0].bundleID: "), "\(result.output)")
+        #expect(result.output.contains("--app: "), "\(result.output)")
         let text = try String(contentsOfFile: "\(place)/trial/freshet.yaml", encoding: .utf8)
         for part in ["OPTION", "MYKEY", "com.example.mine", "kind: scores"] { #expect(text.contains(part), "\(text)") }
         try FileManager.default.removeItem(atPath: place)

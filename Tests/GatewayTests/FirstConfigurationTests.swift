@@ -31,7 +31,7 @@ import WidgetModel
         let jetStream = try #require(configuration.journal.jetStream)
         #expect(jetStream.servers == ["nats://127.0.0.1:4300"] && jetStream.replicas == 1 && jetStream.tls == nil)
         #expect(configuration.partitions == 16 && configuration.listeners.push.address == "127.0.0.1")
-        let text = brokers.text(password: "secret", systemPassword: "other")
+        let text = brokers.text(password: "secret", systemPassword: "other", routePassword: "third")
         for line in ["host: \"127.0.0.1\"", "port: 4300"] { #expect(text.contains("\n\(line)\n"), "\(text)") }
         #expect(!text.contains("tls") && !text.contains("cluster") && !text.contains("$MACHINE"), "\(text)")
     }
@@ -51,9 +51,12 @@ import WidgetModel
         #expect(configuration.listeners.ops.address == "127.0.0.1")
 
         #expect(brokers.names == ["three.example.com"] && brokers.addresses == ["10.0.0.1", "fd00::2"])
-        let text = brokers.text(password: "secret", systemPassword: "other")
-        let routes = #""nats://10.0.0.1:6222", "nats://three.example.com:6222", "nats://[fd00::2]:6222""#
+        let text = brokers.text(password: "secret", systemPassword: "other", routePassword: "third")
+        let routes = ["10.0.0.1", "three.example.com", "[fd00::2]"]
+            .map { "\"nats://freshet-route:third@\($0):6222\"" }.joined(separator: ", ")
         #expect(text.contains("routes: [\(routes)]") && text.contains("\nserver_name: $MACHINE\n"), "\(text)")
+        // Any client certificate of the CA would be enough for a route without it.
+        #expect(text.contains("  authorization { user: freshet-route, password: \"third\" }\n"), "\(text)")
         let users = [
             (jetStream.credentials, "broker-password", "secret"),
             (jetStream.systemCredentials, "system-password", "other"),
@@ -89,8 +92,44 @@ import WidgetModel
         #expect(try fault { $0.hostPort = $0.pushPort } == "listeners.host.port")
         #expect(try fault { $0.partitions = 65 } == "partitions")
         let two = FirstBrokers(servers: ["nats://10.0.0.1:4222", "nats://10.0.0.2:4222"])
-        #expect(try fault { $0.brokers = two } == "journal.jetstream.replicas")
+        #expect(try fault { $0.brokers = two } == "journal.jetstream.servers")
         let others = FirstBrokers(servers: ["nats://10.0.0.1", "nats://10.0.0.2:4222", "nats://10.0.0.3:4223"])
         #expect(try fault { $0.brokers = others } == "journal.jetstream.servers")
+    }
+
+    @Test(arguments: [
+        (["nats://a:1", "nats://A:1", "nats://c:1"], "has a machine twice"),
+        (["nats://a", "nats://a:4222"], "has a machine twice"),
+        (["nats://a:1", "nats://b:1"], "give one broker, or at least three"),
+        (["nats://a:1", "nats://b:1", "nats://c:2"], "must have the same port"),
+        (["nats://a:6222", "nats://b:6222", "nats://c:6222"], "has the port 6222"),
+    ])
+    func `brokers that make no cluster are refused with the reason`(servers: [String], reason: String) {
+        var first = FirstConfiguration()
+        first.brokers = FirstBrokers(servers: servers)
+        let faults = #expect(throws: SettingsError.self) { try first.check() }
+        #expect(faults?.faults.first?.sentence.contains(reason) == true, "\(String(describing: faults))")
+    }
+
+    @Test func `a broker alone has no routes, so it may have their port`() throws {
+        var first = FirstConfiguration()
+        first.brokers = FirstBrokers(servers: ["nats://127.0.0.1:6222"])
+        try first.check()
+    }
+
+    @Test(
+        arguments: [
+            ([], [], nil), (["localhost", "LOCALHOST"], ["127.0.0.1", "::1", "127.8.9.1"], nil),
+            (["a.example.com"], [], "0.0.0.0"), ([], ["10.0.0.1"], "0.0.0.0"), (["127.example.com"], [], "0.0.0.0"),
+            ([], ["10.0.0.1", "::1"], "0.0.0.0"), ([], ["fd00::1"], "::"), (["a.example.com"], ["fd00::1"], "::"),
+            (["localhost"], ["10.0.0.1", "fd00::1"], "::"),
+        ] as [([String], [String], String?)]
+    )
+    func `listeners are open for what other machines may call`(
+        hosts: [String],
+        addresses: [String],
+        listener: String?
+    ) {
+        #expect(FirstConfiguration.listenerAddress(hosts: hosts, addresses: addresses) == listener)
     }
 }

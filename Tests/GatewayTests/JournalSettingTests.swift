@@ -71,7 +71,7 @@ import WidgetModel
     @Test(
         arguments: [
             "nats://10.0.0.1:4222", "nats://nats-1:4222", "nats://[2001:db8::1]:4222", "nats://128.0.0.1",
-            "nats://localhost.example.com:4222",
+            "nats://localhost.example.com:4222", "nats://127.example.com:4222", "nats://127.0.0.1.example.com",
         ]
     )
     func `those on others do`(server: String) throws {

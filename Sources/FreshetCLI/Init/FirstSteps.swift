@@ -14,10 +14,15 @@ struct FirstSteps {
 
     /// - Parameters:
     ///   - folder: As it was named.
+    ///   - full: The same from the root. The steps name it if machines of a cluster would not find the folder by its own name, as they
+    ///     do a plain name, which is in the home folder, and a path from the root.
     ///   - program: How the program was called: by a path, or by its name if the shell finds it.
-    init(_ first: FirstConfiguration, folder: String, program: String?) {
+    init(_ first: FirstConfiguration, folder: String, full: String, program: String?) {
         self.first = first
-        self.folder = folder
+        var named = folder
+        while named.count > 1, named.hasSuffix("/") { named.removeLast() }
+        let isFound = named.hasPrefix("/") || Self.isPlain(named)
+        self.folder = first.brokers.map { $0.machines.count > 1 } == true && !isFound ? full : named
         self.program = program.map { $0.contains("/") ? $0 : "freshet" } ?? "freshet"
     }
 
@@ -72,8 +77,17 @@ struct FirstSteps {
         let broker: Step = ("Start the broker on each machine, with that machine's address, and leave it running", own)
         let others = brokers.machines.dropFirst().map { Self.quoted(FirstBrokers.bracketed($0)) }
         if others.isEmpty { return [broker] }
-        let copy = "for machine in \(others.joined(separator: " ")); do scp -r \(folder) \"$machine:\"; done"
-        return [("Copy the folder to the other machines", copy), broker]
+        let isHome = Self.isPlain(self.folder)
+        // Into the folder above it: the folder itself is not there yet.
+        let above = isHome ? "" : Self.quoted(URL(filePath: self.folder).deletingLastPathComponent().path)
+        let copy = "for machine in \(others.joined(separator: " ")); do scp -r \(folder) \"$machine:\"\(above); done"
+        let place = isHome ? "your home folder on" : "the same place on"
+        return [("Copy the folder to \(place) the other machines", copy), broker]
+    }
+
+    /// Whether a folder's name is no path, nor anything that scp takes for a machine.
+    private static func isPlain(_ folder: String) -> Bool {
+        folder != "." && folder != ".." && !folder.contains("/") && !folder.contains(":")
     }
 
     /// The purpose of ``serve``.

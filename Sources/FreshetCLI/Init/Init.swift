@@ -16,7 +16,8 @@ struct Init: ParsableCommand {
             value in brackets. It never changes existing files.
 
             --host and --address are names of the gateway for other machines: its certificate has them, and its \
-            listeners for senders and hosts take connections from everywhere.
+            listeners for senders and hosts take connections from everywhere. With this machine's own, such as \
+            localhost, they do not.
 
             With --jetstream-server the log is on NATS brokers. broker.conf is their configuration, with TLS and the \
             users' passwords. Give one broker on this machine, or the broker of each machine of a cluster; its machines \
@@ -99,10 +100,7 @@ struct Init: ParsableCommand {
         first.partitions = self.partitions
         if !self.servers.isEmpty { first.brokers = FirstBrokers(servers: self.servers) }
         let others = self.others(first)
-        if !others.hosts.isEmpty || !others.addresses.isEmpty {
-            let isIPv6Alone = others.hosts.isEmpty && others.addresses.allSatisfy { $0.contains(":") }
-            first.address = isIPv6Alone ? "::" : "0.0.0.0"
-        }
+        first.address = FirstConfiguration.listenerAddress(hosts: others.hosts, addresses: others.addresses)
         do throws(SettingsError) {
             try first.check()
         } catch {
@@ -145,7 +143,19 @@ struct Init: ParsableCommand {
 
     /// The first fault, without a place in a file that is not there yet.
     private static func sentence(_ faults: SettingsError) -> String {
-        faults.faults.first.map { "\($0.path): \($0.sentence)" } ?? "\(faults)"
+        faults.faults.first.map { "\(self.option($0.path)): \($0.sentence)" } ?? "\(faults)"
+    }
+
+    /// The option that gives a key of the configuration its value; a key that no option gives, as it is.
+    private static func option(_ path: String) -> String {
+        if path.hasPrefix("journal.jetstream.servers") { return "--jetstream-server" }
+        let options = [
+            "teams[0].id": "--team", "teams[0].keys[0].id": "--kid", "apps[0].bundleID": "--app",
+            "apps[0].kinds[0].kind": "--kind", "apps[0].kinds[0].parameters[0].name": "--parameter",
+            "listeners.push.port": "--push-port", "listeners.host.port": "--host-port",
+            "listeners.ops.port": "--ops-port", "partitions": "--partitions",
+        ]
+        return options[path] ?? path
     }
 
     private func checkFolder() throws {
@@ -165,8 +175,9 @@ struct Init: ParsableCommand {
     }
 
     private func make(_ first: FirstConfiguration) throws -> FirstSteps {
-        let steps = FirstSteps(first, folder: self.folder, program: CommandLine.arguments.first)
         try FileManager.default.createDirectory(atPath: self.folder, withIntermediateDirectories: true)
+        let full = URL(filePath: self.folder).resolvingSymlinksInPath().path
+        let steps = FirstSteps(first, folder: self.folder, full: full, program: CommandLine.arguments.first)
         try Certs.parse(self.certificateOptions(first, steps)).make()
         if let brokers = first.brokers { try self.makeBrokers(brokers, steps) }
         _ = try OperatorTokenFile(inDirectory: steps.path(FirstConfiguration.dataFolder)).token()
@@ -191,10 +202,11 @@ struct Init: ParsableCommand {
     /// Writes the brokers' configuration, and the passwords of its users for the gateway.
     private func makeBrokers(_ brokers: FirstBrokers, _ steps: FirstSteps) throws {
         func password() -> String { Base16.text(of: secureRandom(count: Self.passwordBytes)) }
-        let (own, system) = (password(), password())
+        let (own, system, route) = (password(), password(), password())
+        let text = brokers.text(password: own, systemPassword: system, routePassword: route)
         let files = [
             (FirstBrokers.passwordFile, "\(own)\n"), (FirstBrokers.systemPasswordFile, "\(system)\n"),
-            (FirstBrokers.fileName, brokers.text(password: own, systemPassword: system)),
+            (FirstBrokers.fileName, text),
         ]
         for (name, content) in files { try Output.make(content, at: steps.path(name), isSecret: true) }
     }
