@@ -91,7 +91,7 @@ import WidgetModel
         late.pass(.hours(1))
         early.amend(.end, Self.app, by: Self.night)
         late.amend(.end, Self.app, by: Self.night)
-        let next = Record.settings(
+        let next = Record.configure(
             SettingsChange(Scene.settings(), from: 1, with: Amendment(.put("1"), Self.app, by: Self.day))
         )
         #expect([early.apply(next), late.apply(next)] == [.settings(orphaned: 0), .settings(orphaned: 0)])
