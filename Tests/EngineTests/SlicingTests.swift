@@ -227,9 +227,9 @@ import WidgetModel
             limits: EngineLimits(decisionsRetainedMax: 50, repeatEntriesMax: 20)
         )
         moved.apps[0].environment = .development
-        scene.apply(.settings(moved))
+        scene.apply(.configure(SettingsChange(moved, from: 0)))
         scene.apply(.push(scene.makePush()))
-        scene.apply(.settings(Scene.settings(budget: .widgetkit)))
+        scene.apply(.configure(SettingsChange(Scene.settings(budget: .widgetkit), from: 1)))
         for number in 1..<20 { scene.apply(.unregister(HostRemoval(host: HostKey("host\(number)")))) }
         scene.apply(.unregister(HostRemoval(host: HostKey("host20"), purpose: .erasure)))
         scene.jump(by: .days(40))
