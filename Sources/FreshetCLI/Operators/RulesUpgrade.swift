@@ -79,7 +79,7 @@ struct RulesUpgrade {
         }
         let takers = self.cluster.nodes.filter { $0.rules == self.rules }.map(\.name)
         lines.append("Nodes with \(ClusterRules.words(self.rules)): \(takers.joined(separator: ", ")).")
-        lines += self.troubles
+        if !self.waiting.isEmpty { lines += self.troubles }
         if self.left.isEmpty {
             lines.append("All \(self.partitions.count) partitions have these rules.")
         } else {
