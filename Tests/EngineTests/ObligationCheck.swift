@@ -295,7 +295,7 @@ struct ObligationCheck: ~Copyable {
             }
             let reloads = made.count { $0.outcome == .issued }
             switch entry.record {
-            case .register, .signal, .timeline, .settings: break
+            case .register, .signal, .timeline, .configure: break
             default:
                 // A host's own reloads are booked, too; with the instance they are forgotten.
                 let others = max(0, new.observed - old.observed)
