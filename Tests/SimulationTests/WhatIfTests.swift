@@ -77,7 +77,13 @@ import WidgetModel
         }
     }
 
-    private static func traffic(_ policy: BudgetPolicy, seed: UInt64 = 3, pushes: Int = 300) throws -> Traffic {
+    /// - Parameter hasChanges: Whether settings change twice: a third of the pushes later of nothing, then to developer mode.
+    private static func traffic(
+        _ policy: BudgetPolicy,
+        seed: UInt64 = 3,
+        pushes: Int = 300,
+        hasChanges: Bool = false
+    ) throws -> Traffic {
         var traffic = Traffic()
         var random = SplitMix64(seed: seed)
         try traffic.append(.settings(try Self.settings(policy)))
@@ -109,9 +115,33 @@ import WidgetModel
                 target: .host(HostKey("host-\(random.next() % UInt64(Self.hosts))"), nil)
             )
             try traffic.append(.push(push))
+            if hasChanges, count == pushes / 3 { try traffic.append(.configure(SettingsChange(nil, from: 0))) }
+            if hasChanges, count == 2 * pushes / 3 {
+                var settings = try Self.settings(policy)
+                settings.apps[0].developerMode = true
+                try traffic.append(.configure(SettingsChange(settings, from: 1)))
+            }
         }
         try traffic.pass(.hours(1))
         return traffic
+    }
+
+    private static func state(behind entries: ArraySlice<LogEntry>) throws -> Engine {
+        var engine = EmptyStart().engine(of: PartitionID(0), among: 1)
+        var output = EngineOutput()
+        for entry in entries {
+            for (index, range) in entry.records.enumerated() {
+                try engine.apply(
+                    entry.bytes,
+                    in: range,
+                    recordIndex: index,
+                    at: entry.position,
+                    logTime: entry.logTime,
+                    into: &output
+                )
+            }
+        }
+        return engine
     }
 
     private static func run(
@@ -151,20 +181,7 @@ import WidgetModel
     func `from a state in the middle it measures what it does from the beginning`(seed: UInt64) throws {
         let traffic = try Self.traffic(.widgetkit, seed: seed)
         let middle = traffic.entries.count / 2
-        var engine = EmptyStart().engine(of: PartitionID(0), among: 1)
-        var output = EngineOutput()
-        for entry in traffic.entries[..<middle] {
-            for (index, range) in entry.records.enumerated() {
-                try engine.apply(
-                    entry.bytes,
-                    in: range,
-                    recordIndex: index,
-                    at: entry.position,
-                    logTime: entry.logTime,
-                    into: &output
-                )
-            }
-        }
+        let engine = try Self.state(behind: traffic.entries[..<middle])
         let since = traffic.entries[middle].logTime
         // Reloads that were out, and have their answers behind the middle, are the same in both runs.
         #expect(traffic.entries[middle...].contains { $0.logTime > since })
@@ -186,6 +203,21 @@ import WidgetModel
         #expect(same.answersEstimated == 0, "seed \(seed)")
         #expect(counts(tight) == counts(whole), "seed \(seed)")
         #expect(tight.other.all.issued < tight.actual.all.issued, "seed \(seed)")
+    }
+
+    @Test func `settings that change behind others change in the other run, too`() throws {
+        let traffic = try Self.traffic(.widgetkit, hasChanges: true)
+        let change = Record.configure(SettingsChange(nil, from: 0)).bytes
+        let middle = try #require(traffic.entries.firstIndex { $0.packed == PackedRecords(change) }) + 1
+        let engine = try Self.state(behind: traffic.entries[..<middle])
+        var renamed = BudgetPolicy.widgetkit
+        renamed.name = "renamed"
+        let since = traffic.entries[middle].logTime
+        var run = try TwinRun(engine, PolicyRewrite(renamed), since: since, starvedAfter: .hours(4))
+        for entry in traffic.entries[middle...] { try run.take(entry) }
+        let result = try run.finish()
+        #expect(result.actual.all == result.other.all)
+        #expect(result.actual.all.exempt > 0)
     }
 
     @Test(arguments: Seeds.from(11, count: 4))
