@@ -108,8 +108,8 @@ struct Certs: ParsableCommand {
         self.isPeer || self.hosts != Self.usualHosts || self.addresses != Self.usualAddresses
     }
 
-    private static let usualHosts = ["localhost"]
-    private static let usualAddresses = ["127.0.0.1", "::1"]
+    static let usualHosts = ["localhost"]
+    static let usualAddresses = ["127.0.0.1", "::1"]
 
     private func authority() throws -> CertificateAuthority {
         if self.exists("ca.pem"), self.exists("ca.key") {

@@ -24,7 +24,7 @@ package struct FirstBrokers: Hashable, Sendable {
 
     package init(servers: [String]) {
         self.servers = servers
-        let places = servers.map { Self.place($0) }
+        let places = servers.map { Self.splitServer($0) }
         self.machines = places.map { $0.machine }
         self.ports = places.map { $0.port }
     }
@@ -128,7 +128,7 @@ package struct FirstBrokers: Hashable, Sendable {
     }
 
     /// Machine and port of an address; of text that is none, anything.
-    private static func place(_ server: String) -> (machine: String, port: String) {
+    private static func splitServer(_ server: String) -> (machine: String, port: String) {
         let rest = server.dropFirst("nats://".count)
         if rest.hasPrefix("["), let end = rest.firstIndex(of: "]") {
             let port = rest[rest.index(after: end)...].dropFirst()

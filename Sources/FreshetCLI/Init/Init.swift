@@ -193,8 +193,8 @@ struct Init: ParsableCommand {
             return values.filter { seen.insert($0).inserted }.map { "--\(name)=\($0)" }
         }
         var all = ["--out", steps.path(FirstConfiguration.certificateFolder)]
-        all += options("host", ["localhost"] + others.hosts)
-        all += options("address", ["127.0.0.1", "::1"] + others.addresses)
+        all += options("host", Certs.usualHosts + others.hosts)
+        all += options("address", Certs.usualAddresses + others.addresses)
         if let brokers = first.brokers, !brokers.isLocal { all.append("--peer") }
         return all
     }
