@@ -59,9 +59,9 @@ extension Gateway {
             return
         }
         let settings = EngineSettings(self.settings.inForce)
-        let inForce = try await self.log.askAll(InForceQuestion())
+        let (inForce, latest) = try await self.reloading.askInForce()
         guard inForce.contains(where: { $0.settings != settings }) else { return }
-        let change = SettingsChange(settings, from: inForce.map(\.settingsVersion).max() ?? 0)
+        let change = SettingsChange(settings, from: latest.settingsVersion)
         for answer in try await self.log.appendToAll(.configure(change)) { self.tellOrphans(answer) }
     }
 

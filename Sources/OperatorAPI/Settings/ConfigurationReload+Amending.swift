@@ -117,7 +117,7 @@ extension ConfigurationReload {
             guard let change = plan.change else { return plan.amended }
             guard let orphaned = try await self.append(change) else { continue }
             plan.amended.difference.orphaned = orphaned
-            self.use(plan.merged, file: self.file, version: plan.version + 1)
+            self.putInForce(plan.merged, file: self.file, version: plan.version + 1)
             self.logger.notice(
                 "the configuration was changed by a request",
                 metadata: ["entry": "\(entry)", "by": "\(source.caller)", "request": "\(source.request)"]

@@ -1,4 +1,4 @@
-import Engine
+package import Engine
 import IntentMatching
 import Logging
 import Metrics
@@ -173,7 +173,7 @@ package final class ConfigurationReload: Sendable {
             report.orphaned = orphaned
             version += 1
         }
-        self.use(merged, file: file.withStartSettings(of: before), version: version)
+        self.putInForce(merged, file: file.withStartSettings(of: before), version: version)
         let (old, new, wanted) = (before.flatKeys, merged.flatKeys, fresh.flatKeys)
         report.applied = Self.differing(old, new)
         report.restartNeeded = Self.differing(new, wanted)
@@ -184,7 +184,7 @@ package final class ConfigurationReload: Sendable {
     }
 
     /// The settings that each partition decides by, and those of the newest version.
-    func askInForce() async throws(Problem) -> (all: [InForce], latest: InForce) {
+    package func askInForce() async throws(Problem) -> (all: [InForce], latest: InForce) {
         let all = try await self.log.askAll(InForceQuestion())
         guard let latest = all.max(by: { $0.settingsVersion < $1.settingsVersion }) else {
             preconditionFailure("a log without partitions")
@@ -218,7 +218,7 @@ package final class ConfigurationReload: Sendable {
     /// - Parameters:
     ///   - file: The file's part of it.
     ///   - version: That of the log's settings with it.
-    func use(_ merged: GatewayConfiguration, file: GatewayConfiguration, version: Int) {
+    func putInForce(_ merged: GatewayConfiguration, file: GatewayConfiguration, version: Int) {
         self.state.withLock { ($0.file, $0.version) = (file, version) }
         self.settings.replace(merged)
     }
