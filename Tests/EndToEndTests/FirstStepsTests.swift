@@ -8,7 +8,7 @@ import Testing
     private static func text(_ folder: String, machines: Int = 3) -> String {
         var first = FirstConfiguration()
         first.brokers = FirstBrokers(servers: (1...machines).map { "nats://10.0.0.\($0):4222" })
-        return FirstSteps(first, folder: folder, full: "/home/me/work/trial", program: "freshet").text
+        return FirstSteps(first, folder: folder, full: "/srv/own/trial", program: "freshet").text
     }
 
     @Test(arguments: ["trial", "trial/"])
@@ -24,9 +24,9 @@ import Testing
         ("/srv/trial", "/srv/trial", "/srv"), ("/trial/", "/trial", "/"),
         ("/srv/a trial", "'/srv/a trial'", "/srv"), ("/my srv/trial", "'/my srv/trial'", "'/my srv'"),
         // What is found from this machine's working folder alone.
-        (".", "/home/me/work/trial", "/home/me/work"), ("./trial", "/home/me/work/trial", "/home/me/work"),
-        ("..", "/home/me/work/trial", "/home/me/work"), ("a/b", "/home/me/work/trial", "/home/me/work"),
-        ("a:b", "/home/me/work/trial", "/home/me/work"),
+        (".", "/srv/own/trial", "/srv/own"), ("./trial", "/srv/own/trial", "/srv/own"),
+        ("..", "/srv/own/trial", "/srv/own"), ("a/b", "/srv/own/trial", "/srv/own"),
+        ("a:b", "/srv/own/trial", "/srv/own"),
     ])
     func `any other has the same path on each machine`(folder: String, path: String, above: String) {
         let text = Self.text(folder)

@@ -70,7 +70,7 @@ struct FaultObligations: Sendable {
                 if owner.engine.host(removal.host) == nil { self.gone.insert(removal.host) }
             case .push(let push): self.take(push, owner)
             case .settings(let settings): self.take(settings, at: owner.applied)
-            case .configure(let change): self.take(change, at: owner.applied)
+            case .configure(let change): self.takeChange(change, at: owner.applied)
             default: break
             }
         }
@@ -119,7 +119,7 @@ struct FaultObligations: Sendable {
 
     // MARK: Policies
 
-    private mutating func take(_ change: SettingsChange, at position: LogPosition) {
+    private mutating func takeChange(_ change: SettingsChange, at position: LogPosition) {
         guard change.base == self.settingsVersion else { return self.note(.overtakenSettings) }
         self.settingsVersion += 1
         if let settings = change.settings { self.take(settings, at: position) }
