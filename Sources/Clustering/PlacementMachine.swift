@@ -139,7 +139,7 @@ package struct PlacementMachine: Sendable {
 
     /// Time has passed. To be told at least once a beat.
     package mutating func pass(to now: Instant) {
-        self.note(now)
+        self.noteTime(now)
         if self.phase == .over { return }
         if case .joining(let until?) = self.phase, self.now >= until, self.areClaimsKnown { self.phase = .member }
         if let due = self.readDue, self.now >= due {
@@ -153,11 +153,11 @@ package struct PlacementMachine: Sendable {
 
     /// A node has told that it is there; this one, too, hears itself.
     package mutating func heard(_ beat: Beat, at now: Instant) {
-        self.note(now)
+        self.noteTime(now)
         guard beat.node.name != self.own.name else {
             return beat.node.incarnation == self.own.incarnation ? self.heardOwn() : self.heardRival(beat)
         }
-        let isNews = self.take(beat)
+        let isNews = self.takeBeat(beat)
         self.newestWishes = max(self.newestWishes, beat.wishes)
         if self.areWishesOld, let due = self.readDue { self.readDue = min(due, self.now) }
         for holding in beat.holdings where Int(holding.partition.rawValue) < self.slots.count {
@@ -291,7 +291,7 @@ package struct PlacementMachine: Sendable {
 
     // MARK: Beats
 
-    private mutating func note(_ now: Instant) {
+    private mutating func noteTime(_ now: Instant) {
         self.now = max(self.now, now)
         guard self.phase == .member, self.now - (self.ownHeardAt ?? self.now) >= self.limits.silence else { return }
         // It was stopped, or cut off: its knowledge may be old.
@@ -328,7 +328,7 @@ package struct PlacementMachine: Sendable {
     }
 
     /// - Returns: Whether it says anything new.
-    private mutating func take(_ beat: Beat) -> Bool {
+    private mutating func takeBeat(_ beat: Beat) -> Bool {
         let known = self.peers[beat.node.name]
         if let known, known.node.incarnation != beat.node.incarnation {
             // The one that is known has not ended, and the other one will be refused.

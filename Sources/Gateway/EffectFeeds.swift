@@ -40,7 +40,7 @@ package final class EffectFeeds: Sendable {
     }
 
     /// Takes news of the owner here.
-    package func take(_ news: OwnerNews, of partition: PartitionID) { self.update(partition) { $0.take(news) } }
+    package func takeNews(_ news: OwnerNews, of partition: PartitionID) { self.update(partition) { $0.takeNews(news) } }
 
     /// Reads from the log the effects of partitions without an owner here.
     package func follow() {

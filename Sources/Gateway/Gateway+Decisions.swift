@@ -13,7 +13,7 @@ extension Gateway {
             settings: self.configuration.decisions,
             logger: logger
         )
-        self.settings.follow(\.decisions) { store.use($0) }
+        self.settings.follow(\.decisions) { store.applySettings($0) }
         return DecisionFiler(
             store,
             log: self.log,

@@ -47,7 +47,7 @@ extension Gateway {
                     providers.fetch(output.effects)
                     deliverer.publish(output.effects)
                 }
-                feeds.take(news, of: partition)
+                feeds.takeNews(news, of: partition)
                 switch news {
                 case .begins: streams.setDrawing(true, partition)
                 case .committed: break

@@ -51,7 +51,7 @@ extension Gateway {
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for owner in owners {
                     let progress = ReplayProgress(owner.partition, of: owners.count, self.readiness, logger)
-                    group.addTask { try await owner.start { progress.note($0, through: $1) } }
+                    group.addTask { try await owner.start { progress.noteApplied($0, through: $1) } }
                 }
                 return try await group.reduce(0, +)
             }

@@ -116,7 +116,7 @@ extension Gateway {
             ),
             clock: self.clock,
             logger: self.logs.logger(.certificates),
-            use: { [listeners = self.listeners] in listeners[$0]?.use($1) }
+            use: { [listeners = self.listeners] in listeners[$0]?.replaceContext($1) }
         )
     }
 }

@@ -28,7 +28,7 @@ extension Gateway {
         let delivering = Delivering(outgoing: outgoing, providers: providers)
         await self.placed?.useProviders(providers) { [weak self] in await self?.takeUp($0, delivering) }
         await outgoing.deliverer.catchUp()
-        self.settings.follow(\.deliveries) { outgoing.use($0) }
+        self.settings.follow(\.deliveries) { outgoing.applySettings($0) }
         self.settings.follow(\.limits.outputCommitBytesMax) { [owners = self.owners] bytes in
             for owner in owners { owner.setOutputBytesPerCommit(bytes) }
         }
@@ -99,13 +99,13 @@ extension Gateway {
     /// Lets the timeline providers follow their settings: the connections, and how much of their timelines is kept.
     private func followSettings(_ providers: TimelineProviders, _ connections: ProviderConnections) {
         let logger = self.logs.logger(.providers)
-        self.settings.follow(\.timelines.contentBytesMax) { providers.use(contentBytesMax: $0) }
-        self.settings.follow(\.timelines.galleryAge) { providers.gallery.use(age: $0) }
-        self.settings.follow(\.limits.engine.timelines) { providers.use(timelineLimits: $0) }
+        self.settings.follow(\.timelines.contentBytesMax) { providers.setLimit(contentBytesMax: $0) }
+        self.settings.follow(\.timelines.galleryAge) { providers.gallery.setLimit(age: $0) }
+        self.settings.follow(\.limits.engine.timelines) { providers.replace(timelineLimits: $0) }
         self.settings.followReadings { configuration in
             do {
-                let changed = try connections.use(configuration)
-                providers.use(connections.all, changed: changed)
+                let changed = try connections.applyConfiguration(configuration)
+                providers.replaceConnections(connections.all, changed: changed)
             } catch {
                 // The files were good a moment ago, when the configuration was checked.
                 logger.error(

@@ -15,17 +15,17 @@ extension Gateway {
         let (streams, followers, feed, work) = (self.streams, self.followers, self.feed, self.work)
         let (backlog, history, logs) = (self.senderLimits.backlog, self.history, self.logs)
         // Levels that operators set end with a reading.
-        settings.followReadings { logs.use($0.log) }
-        settings.follow(\.limits.inFlightPushesMax) { backlog.use(max: $0) }
+        settings.followReadings { logs.applySettings($0.log) }
+        settings.follow(\.limits.inFlightPushesMax) { backlog.setLimit(max: $0) }
         settings.follow({ JournalLimits($0) }) { journal.useLimits($0) }
-        settings.follow(\.limits.historyQuestionsMax) { history.use(concurrentMax: $0) }
-        settings.follow({ HostStreams.Limits($0.streams) }) { streams.use($0) }
-        settings.follow(\.streams.followedPushesMax) { followers.use(max: $0) }
-        settings.follow(\.feed) { feed.use($0) }
-        settings.follow(\.storage) { storage?.use($0) }
-        settings.follow(\.fairness) { work.use($0) }
-        settings.follow({ RegistryLimits($0) }) { registry.use($0) }
-        settings.follow(\.memoryMax) { registry.use($0) }
+        settings.follow(\.limits.historyQuestionsMax) { history.setLimit(concurrentMax: $0) }
+        settings.follow({ HostStreams.Limits($0.streams) }) { streams.applyLimits($0) }
+        settings.follow(\.streams.followedPushesMax) { followers.setLimit(max: $0) }
+        settings.follow(\.feed) { feed.applyLimits($0) }
+        settings.follow(\.storage) { storage?.applySettings($0) }
+        settings.follow(\.fairness) { work.applySettings($0) }
+        settings.follow({ RegistryLimits($0) }) { registry.applyLimits($0) }
+        settings.follow(\.memoryMax) { registry.applyBound($0) }
     }
 
     /// Puts in force the changes that operators made by requests before this start.

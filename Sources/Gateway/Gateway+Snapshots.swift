@@ -22,7 +22,7 @@ extension Gateway {
             logger: self.logs.logger(.snapshots),
             storage: self.storage
         )
-        self.settings.follow(\.snapshots) { snapshotter.use($0) }
+        self.settings.follow(\.snapshots) { snapshotter.applySettings($0) }
         return snapshotter
     }
 

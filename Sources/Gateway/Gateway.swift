@@ -178,7 +178,7 @@ package final class Gateway: Service {
                 // Tokens are spread over the partitions evenly.
                 hosts: { partition, engine in
                     directory.reserve(engine.tokenCount * configuration.partitions)
-                    directory.take(engine, partition)
+                    directory.takeTokens(engine, partition)
                 },
                 directory: { partition, changes in
                     // First, so that a stream that is about to be opened finds what its token stands for now.
@@ -186,7 +186,7 @@ package final class Gateway: Service {
                     streams.apply(changes)
                 },
                 // Where nodes share the log, the audit reads all of it.
-                audit: { if membership == nil { audit.take($0, $1, $2, at: $3) } },
+                audit: { if membership == nil { audit.takeRecords($0, $1, $2, at: $3) } },
                 usage: { registry.publish($1, of: $0) },
                 applied: {
                     followers.wake(.applied)
@@ -301,7 +301,7 @@ package final class Gateway: Service {
         await self.registry.look()
         try await self.noteNewestEntry()
         let amended = try await self.takeAmendments()
-        if amended != self.configuration { _ = try files.connections.use(amended) }
+        if amended != self.configuration { _ = try files.connections.applyConfiguration(amended) }
         try await self.logSettings()
         let watch = GatewayWatch(
             log: self.log,

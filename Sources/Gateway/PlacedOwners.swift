@@ -206,7 +206,7 @@ actor PlacedOwners {
             // For a standby, too: it may have missed that other rules decided for a while, and left their snapshot.
             try await self.prepare(partition)
             let progress = ReplayProgress(partition, of: self.owners.count, self.readiness, self.logger)
-            let replayed = try await owner.start { progress.note($0, through: $1) }
+            let replayed = try await owner.start { progress.noteApplied($0, through: $1) }
             self.readiness.progress = nil
             self.cluster.tell(.started(partition))
             self.logger.notice(

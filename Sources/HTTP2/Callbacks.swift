@@ -115,7 +115,7 @@ enum Callbacks {
             guard unsafe self.pointer.pointee.slab.liveCount < self.pointer.pointee.streamLimit.max else {
                 return unsafe self.refuse(session, streamID)
             }
-            let slot = unsafe self.pointer.pointee.slab.take(streamID: streamID, at: self.pointer.pointee.now)
+            let slot = unsafe self.pointer.pointee.slab.allocateSlot(streamID: streamID, at: self.pointer.pointee.now)
             unsafe self.pointer.pointee.headerSlot = slot
             return unsafe nghttp2_session_set_stream_user_data(session, streamID, slot)
         }

@@ -131,17 +131,17 @@ struct FrameRules {
             if head.streamID == self.streams.current {
                 self.streams.endCurrent()
             }
-            return self.resets.take(at: second) ? .pass : .tooMany(.maxResets)
+            return self.resets.takeToken(at: second) ? .pass : .tooMany(.maxResets)
         case FrameType.settings where head.length > self.settingsBytesMax:
             return .tooMany(.maxSettingsEntries)
         case FrameType.settings, FrameType.ping, FrameType.goAway:
-            return self.controlFrames.take(at: second) ? .pass : .tooMany(.maxControlFrames)
+            return self.controlFrames.takeToken(at: second) ? .pass : .tooMany(.maxControlFrames)
         case FrameType.windowUpdate:
-            return self.windowUpdates.take(at: second) ? .pass : .tooMany(.maxWindowUpdates)
+            return self.windowUpdates.takeToken(at: second) ? .pass : .tooMany(.maxWindowUpdates)
         case FrameType.pushPromise:
             return .pass
         default:
-            guard self.priorityFrames.take(at: second) else { return .tooMany(.maxPriorityFrames) }
+            guard self.priorityFrames.takeToken(at: second) else { return .tooMany(.maxPriorityFrames) }
             return head.type == FrameType.priority ? self.judgePriority(head) : .pass
         }
     }
@@ -164,10 +164,10 @@ struct FrameRules {
     }
 
     /// Counts a frame that was on its way when this side ruled it out. False if there are too many.
-    mutating func takeLateFrame(at second: UInt32) -> Bool { self.lateFrames.take(at: second) }
+    mutating func takeLateFrame(at second: UInt32) -> Bool { self.lateFrames.takeToken(at: second) }
 
     /// Counts a RST_STREAM frame that the peer has provoked. False if there are too many.
-    mutating func takeStreamError(at second: UInt32) -> Bool { self.streamErrors.take(at: second) }
+    mutating func takeStreamError(at second: UInt32) -> Bool { self.streamErrors.takeToken(at: second) }
 
     /// Notes a stream that the client opens.
     @inline(__always)

@@ -16,7 +16,7 @@ extension HTTP2Session {
         isStreamed: Bool = false
     ) -> Int32? {
         precondition(self.role == .client, "only a client requests")
-        let slot = unsafe self.state.pointee.slab.take(streamID: 0, at: self.state.pointee.now)
+        let slot = unsafe self.state.pointee.slab.allocateSlot(streamID: 0, at: self.state.pointee.now)
         unsafe slot.pointee.flags.formUnion(
             isStreamed ? [.hasBegun, .ownerEnded, .isStreamed] : [.hasBegun, .ownerEnded]
         )

@@ -83,7 +83,7 @@ import CNghttp2
     ) throws(HTTP2Error) {
         guard self.failure == nil else { throw HTTP2Error(.ended, "bytes after the end of the HTTP/2 session") }
         guard !bytes.isEmpty else { return }
-        self.opening?.note(bytes)
+        self.opening?.keepFirst(bytes)
         unsafe self.state.pointee.now = second
         unsafe swap(&self.state.pointee.batch, &batch)
         let error = self.read(bytes, at: second)

@@ -6,7 +6,7 @@ struct Opening {
     private var bytes: [UInt8] = []
     private var length = 0
 
-    mutating func note(_ span: Span<UInt8>) {
+    mutating func keepFirst(_ span: Span<UInt8>) {
         self.length += span.count
         for index in 0..<min(span.count, Self.keptMax - self.bytes.count) {
             self.bytes.append(span[index])

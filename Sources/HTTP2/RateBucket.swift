@@ -18,7 +18,7 @@ package struct RateBucket: Sendable {
     }
 
     /// Takes one token; false if there is none.
-    package mutating func take(at second: UInt32) -> Bool {
+    package mutating func takeToken(at second: UInt32) -> Bool {
         self.refill(at: second)
         guard self.tokens > 0 else { return false }
         self.tokens -= 1

@@ -24,7 +24,7 @@
     }
 
     /// A fresh slot for a stream.
-    mutating func take(streamID: Int32, at second: UInt32) -> UnsafeMutablePointer<StreamSlot> {
+    mutating func allocateSlot(streamID: Int32, at second: UInt32) -> UnsafeMutablePointer<StreamSlot> {
         if unsafe self.firstFree == nil {
             self.addChunk()
         }

@@ -22,7 +22,7 @@ final class AcceptFailureHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let allowance = self.loop.configuration.allowance
-        allowance.take()
+        allowance.takeOne()
         self.unwrapInboundIn(data).closeFuture.whenComplete { _ in allowance.giveBack() }
         context.fireChannelRead(data)
         if allowance.isUsedUp { self.holdBack(context.channel, "as many connections are open as descriptors allow") }

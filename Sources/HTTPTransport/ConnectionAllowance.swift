@@ -17,6 +17,6 @@ package final class ConnectionAllowance: Sendable {
     /// Whether nothing more should be accepted now.
     var isUsedUp: Bool { self.max.map { self.used.load(ordering: .relaxed) >= $0 } ?? false }
 
-    func take() { self.used.add(1, ordering: .relaxed) }
+    func takeOne() { self.used.add(1, ordering: .relaxed) }
     func giveBack() { self.used.subtract(1, ordering: .relaxed) }
 }

@@ -81,9 +81,9 @@ package final class HTTPServer: Sendable {
     }
 
     /// Serves the connections that come from now on under another context; those that are here keep theirs.
-    package func use(_ tls: TLSContext) {
+    package func replaceContext(_ tls: TLSContext) {
         for loop in self.loops {
-            loop.eventLoop.execute { loop.value.use(tls) }
+            loop.eventLoop.execute { loop.value.replaceContext(tls) }
         }
     }
 
@@ -161,7 +161,7 @@ package final class HTTPServer: Sendable {
             )
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try Self.accept(channel, Self.loop(of: channel, among: loops))
+                    try Self.acceptConnection(channel, Self.loop(of: channel, among: loops))
                 }
             }
             .bind(host: configuration.address, port: configuration.port)
@@ -175,7 +175,7 @@ package final class HTTPServer: Sendable {
         return loop
     }
 
-    private static func accept(_ channel: any Channel, _ loop: ListenerLoop) throws {
+    private static func acceptConnection(_ channel: any Channel, _ loop: ListenerLoop) throws {
         let id = ListenerShared.nextConnectionID()
         let peer = channel.remoteAddress
         let remoteAddress = peer.map { "\($0.ipAddress ?? "local"):\($0.port ?? 0)" } ?? "unknown"

@@ -120,7 +120,7 @@ final class ListenerLoop {
     }
 
     /// Serves the next connections under another context.
-    func use(_ tls: TLSContext) {
+    func replaceContext(_ tls: TLSContext) {
         self.configuration.tls = tls
     }
 

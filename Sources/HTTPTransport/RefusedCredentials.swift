@@ -39,7 +39,7 @@ package final class RefusedCredentials: Sendable {
     package func count() {
         let second = self.second()
         self.state.withLock { state in
-            if !state.bucket.take(at: second) { state.isExhausted = true }
+            if !state.bucket.takeToken(at: second) { state.isExhausted = true }
         }
     }
 

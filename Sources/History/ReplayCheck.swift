@@ -53,7 +53,7 @@ package struct ReplayCheck: ~Copyable {
         } catch let fault as HistoryError {
             for id in all { self.check(id) }
             let sentence = "the log begins here and cannot be replayed: \(fault)"
-            self.note(.missing, .entries, try history.head(partition).rawValue, sentence)
+            self.noteFault(.missing, .entries, try history.head(partition).rawValue, sentence)
             return
         }
         self.applied = self.engine.position
@@ -89,7 +89,7 @@ package struct ReplayCheck: ~Copyable {
         } catch {
             var code = LogError.Code.record
             if case .olderVersion = error { code = .version }
-            self.note(code, .entries, entry.position.rawValue, "record \(run.recordsBegun - 1): \(error)")
+            self.noteFault(code, .entries, entry.position.rawValue, "record \(run.recordsBegun - 1): \(error)")
             return false
         }
         self.effects += run.effects.all
@@ -97,7 +97,7 @@ package struct ReplayCheck: ~Copyable {
             guard case .settingsTooNew(let version) = answer.result else { continue }
             let sentence =
                 "record \(answer.recordIndex): decision rules version \(version), this program has \(Engine.version)"
-            self.note(.version, .entries, entry.position.rawValue, sentence)
+            self.noteFault(.version, .entries, entry.position.rawValue, sentence)
             return false
         }
         self.applied = entry.position
@@ -116,7 +116,7 @@ package struct ReplayCheck: ~Copyable {
             let home = PartitionID(of: host, among: self.partitions)
             guard home != self.partition else { continue }
             let sentence = "record \(index): host \(host) belongs to partition \(home)"
-            self.note(.partition, .entries, entry.position.rawValue, sentence)
+            self.noteFault(.partition, .entries, entry.position.rawValue, sentence)
         }
     }
 
@@ -125,13 +125,13 @@ package struct ReplayCheck: ~Copyable {
         let place = entry.position.rawValue
         if Int(entry.record.engineVersion) != Engine.version {
             let sentence = "decision rules version \(entry.record.engineVersion), this program has \(Engine.version)"
-            self.note(.version, .outputs, place, sentence)
+            self.noteFault(.version, .outputs, place, sentence)
             return self.letGo()
         }
         if entry.record.runningHash != self.engine.runningHash {
             let sentence =
                 "replay through entry \(entry.record.through) gives state \(Base16.text(of: self.engine.runningHash)), the output has \(Base16.text(of: entry.record.runningHash))"
-            self.note(.state, .outputs, place, sentence)
+            self.noteFault(.state, .outputs, place, sentence)
             return self.letGo()
         }
         // A chunk comes before the entries that its effects are of.
@@ -152,7 +152,7 @@ package struct ReplayCheck: ~Copyable {
             for effect in self.effects[first..<end] { effect.encode(into: &writer) }
             if writer.bytes != output.record.effects || (!isLast && end != output.record.ahead) {
                 let sentence = "a replay gives other effects than its own (\(end - first))"
-                return self.note(.effects, .outputs, output.position.rawValue, sentence)
+                return self.noteFault(.effects, .outputs, output.position.rawValue, sentence)
             }
             first = end
         }
@@ -172,17 +172,22 @@ package struct ReplayCheck: ~Copyable {
             let engine = try SnapshotStart(snapshots).engine(id, among: self.partitions)
             guard id.position == self.applied, engine.stateDigest() != self.engine.stateDigest() else { return }
             let sentence = "a replay gives another state than the snapshot has"
-            self.note(.snapshot, .entries, place, sentence)
+            self.noteFault(.snapshot, .entries, place, sentence)
         } catch SnapshotError.otherFormat, SnapshotError.otherEngine {
             // Another version's: good for that one.
         } catch {
             // A gateway may have removed it meanwhile.
             guard (try? snapshots.snapshots(self.partition).contains(id)) ?? false else { return }
-            self.note(.snapshot, .entries, place, "the snapshot cannot be used: \(error)")
+            self.noteFault(.snapshot, .entries, place, "the snapshot cannot be used: \(error)")
         }
     }
 
-    private mutating func note(_ code: LogError.Code, _ table: LogError.Table, _ position: UInt64, _ sentence: String) {
+    private mutating func noteFault(
+        _ code: LogError.Code,
+        _ table: LogError.Table,
+        _ position: UInt64,
+        _ sentence: String
+    ) {
         self.faults.append(LogError(code, partition: self.partition, table: table, position: position, sentence))
     }
 }

@@ -24,7 +24,7 @@ extension HostRoutes {
         )
         switch try await self.log.append(.timeline(report), for: entry.host) {
         case .timeline(let findings):
-            await self.note(findings, of: InstanceAddress(host: entry.host, instance: instance))
+            await self.noteFindings(findings, of: InstanceAddress(host: entry.host, instance: instance))
             return HTTPResponse(json: JSONValue.object(of: [("findings", .array(findings.map { Views.finding($0) }))]))
         case .staleGeneration:
             throw Problem(.staleTimeline, "the instance was configured again after that reload; wait for the next one")
@@ -36,11 +36,11 @@ extension HostRoutes {
     }
 
     /// Keeps the findings about a host's own timeline for operators who look at its kind.
-    private func note(_ findings: [TimelineFinding], of address: InstanceAddress) async {
+    private func noteFindings(_ findings: [TimelineFinding], of address: InstanceAddress) async {
         guard !findings.isEmpty, let view = try? await self.log.ask(InstanceQuestion(address)) else {
             return
         }
-        self.states.note(
+        self.states.noteFindings(
             findings,
             of: address,
             KindKey(app: view.app, kind: view.kind),

@@ -22,7 +22,7 @@ final class FanRelay: Sendable {
         var following: Broker.Following?
         while !self.core.isClosed {
             do throws(JournalError) {
-                try self.take(copier.step(at: Self.now()), &copier, &following)
+                try self.carryOut(copier.step(at: Self.now()), &copier, &following)
             } catch {
                 copier.failed()
             }
@@ -30,7 +30,7 @@ final class FanRelay: Sendable {
         }
     }
 
-    private func take(_ step: FanCopier.Step, _ copier: inout FanCopier, _ following: inout Broker.Following?)
+    private func carryOut(_ step: FanCopier.Step, _ copier: inout FanCopier, _ following: inout Broker.Following?)
         throws(JournalError)
     {
         switch step {

@@ -90,18 +90,18 @@ final class Follower: Sendable {
         _ = try self.core.follow(stream, subject, from: next.rawValue) { (message) throws(JournalError) in
             guard let message else { return true }
             let agreed = walk.last.time.disagreements
-            let (entry, input) = try walk.take(message)
+            let (entry, input) = try walk.takeMessage(message)
             // A copy of a submission for all has the time of the original, which may have waited for long.
             if input.fan == nil, walk.last.time.disagreements > agreed {
                 self.core.noteClocks(of: self.partition, storedAt: message.stamp, writtenAt: input.writtenAt)
             }
-            self.take(entry, input)
+            self.takeEntry(entry, input)
             next = walk.next
             return true
         }
     }
 
-    private func take(_ entry: LogEntry, _ message: InputMessage) {
+    private func takeEntry(_ entry: LogEntry, _ message: InputMessage) {
         self.output.noteTail(entry.position)
         let observers = self.state.withLock { state in
             state.cached.append(entry)

@@ -61,7 +61,7 @@ package final class JetStreamExchange: NodeExchange {
         let questions = self.core.names.questions(to: node.incarnation.number)
         try self.threads.start("node-questions") { self.listen(to: questions) { self.answer($0, body) } }
         let answers = self.core.names.answers(to: self.inbox)
-        try self.threads.start("node-answers") { self.listen(to: answers) { self.take($0) } }
+        try self.threads.start("node-answers") { self.listen(to: answers) { self.takeAnswer($0) } }
     }
 
     package func close() {
@@ -106,13 +106,13 @@ package final class JetStreamExchange: NodeExchange {
     }
 
     /// An answer has come, a part of one, or that none listens.
-    private func take(_ told: Broker.Told) {
+    private func takeAnswer(_ told: Broker.Told) {
         guard let last = told.subject.split(separator: ".").last, let number = UInt64(last, radix: 16) else { return }
         if told.isUnheard { return self.finish(number, .silence) }
         // Another log's, or a newer program's, is no answer.
         guard let message = try? AnswerMessage(told.bytes, self.core.journalID, in: told.subject) else { return }
         let answer = self.state.withLock { state in
-            state.waiting[number]?.parts.take(message.content, bytesMax: self.limits.answerBytesMax)
+            state.waiting[number]?.parts.takeContent(message.content, bytesMax: self.limits.answerBytesMax)
         }
         if let answer { self.finish(number, answer) }
     }

@@ -127,10 +127,10 @@ extension JetStreamJournal {
                     behind: try self.firstCopy(in: partition, behind: position)
                 )
             case .readNote:
-                let (known, sequence) = try Trimmed.note(of: partition, core)
+                let (known, sequence) = try Trimmed.readTrimmed(of: partition, core)
                 trimming.found(note: known, sequence: sequence)
             case .writeNote(let trimmed, let expectation):
-                trimming.noted(try self.note(trimmed, of: partition, expectation))
+                trimming.noted(try self.writeTrimmed(trimmed, of: partition, expectation))
             case .purgeEntries(let position):
                 try core.broker.purge(names.input(partition), before: position.rawValue)
                 trimming.purged()
@@ -138,7 +138,8 @@ extension JetStreamJournal {
         }
     }
 
-    private func note(_ trimmed: Trimmed, of partition: PartitionID, _ expectation: Expectation) throws(JournalError)
+    private func writeTrimmed(_ trimmed: Trimmed, of partition: PartitionID, _ expectation: Expectation)
+        throws(JournalError)
         -> PublishOutcome
     {
         let subject = self.core.names.trimmed(partition)

@@ -104,7 +104,7 @@ struct AnswerParts {
     /// Takes the next message.
     ///
     /// - Returns: The answer, once it is whole; ``NodeAnswer/silence`` if a part is missing, or it is too long.
-    mutating func take(_ content: Content, bytesMax: Int) -> NodeAnswer? {
+    mutating func takeContent(_ content: Content, bytesMax: Int) -> NodeAnswer? {
         switch content {
         case .whole(let answer): return answer
         case .part(let index, let count, let bytes):

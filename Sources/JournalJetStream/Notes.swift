@@ -6,11 +6,11 @@ package import WidgetModel
 extension Trimmed {
     /// Nil if everything is there.
     static func read(of partition: PartitionID, _ core: OpenLog) throws(JournalError) -> Trimmed? {
-        try Self.note(of: partition, core).trimmed
+        try Self.readTrimmed(of: partition, core).trimmed
     }
 
     /// The note on trimming, nil for none; and its sequence, 0 if there is none.
-    static func note(of partition: PartitionID, _ core: OpenLog) throws(JournalError) -> (
+    static func readTrimmed(of partition: PartitionID, _ core: OpenLog) throws(JournalError) -> (
         trimmed: Trimmed?, sequence: UInt64
     ) {
         let subject = core.names.trimmed(partition)

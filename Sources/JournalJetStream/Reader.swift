@@ -109,11 +109,12 @@ final class Reader: Sendable {
             try self.core.broker.follow(self.input, self.core.names.allInput(self.partition), from: walk.next.rawValue)
         }
         while walk.next <= last {
-            guard body(try walk.take(Self.next(of: following, in: self.input, at: walk.next.rawValue)).entry) else {
+            guard body(try walk.takeMessage(Self.next(of: following, in: self.input, at: walk.next.rawValue)).entry)
+            else {
                 break
             }
         }
-        if walk.last != anchor { self.times.note(walk.last) }
+        if walk.last != anchor { self.times.noteAnchor(walk.last) }
     }
 
     // MARK: Outputs

@@ -124,7 +124,7 @@ struct Streams {
     /// - Returns: The note that ``finish(_:behind:)`` takes.
     func begin(_ format: JournalFormat, behind ends: [PartitionEnd]) throws(JournalError) -> UInt64 {
         let patience = Patience(milliseconds: self.configuration.patienceMilliseconds)
-        let note = try patience.persist { () throws(JournalError) in try self.note(format) }
+        let note = try patience.persist { () throws(JournalError) in try self.writeFormat(format) }
         let streams = self.all(format, behind: ends)
         for stream in streams where try self.find(stream, of: format) {
             throw JournalError(
@@ -141,7 +141,7 @@ struct Streams {
     }
 
     /// Notes that a log is to be made that goes on from another one; its sequence.
-    private func note(_ format: JournalFormat) throws(JournalError) -> UInt64 {
+    private func writeFormat(_ format: JournalFormat) throws(JournalError) -> UInt64 {
         try self.addNotes()
         if let note = try self.write(format, .moving, .lastOfSubject(0)) { return note }
         // An earlier attempt may have been stored.

@@ -11,7 +11,7 @@ final class Times: Sendable {
     /// The oldest first.
     private let known = Mutex<[TimeAnchor]>([])
 
-    func note(_ anchor: TimeAnchor) {
+    func noteAnchor(_ anchor: TimeAnchor) {
         self.known.withLock { known in
             known.removeAll { $0.position == anchor.position }
             known.append(anchor)

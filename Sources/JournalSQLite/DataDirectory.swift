@@ -112,7 +112,7 @@ final class DataDirectory: Sendable {
     static func snapshotPath(in path: String) -> String { path + "/snapshots" }
 
     /// The first log file that may still be needed: all before it have been, or are to be, removed. 1 at first.
-    func firstKept() throws(JournalError) -> Int { max(1, try self.note("trimmed") ?? 1) }
+    func firstKept() throws(JournalError) -> Int { max(1, try self.readNumber("trimmed") ?? 1) }
 
     /// Notes durably that log files below a number are not needed; to be called before the first of them is removed, so
     /// that one that is missing for another reason is found out.
@@ -125,11 +125,11 @@ final class DataDirectory: Sendable {
     ///
     /// It may be behind by a crash, never ahead.
     func newestBegun() throws(JournalError) -> Int {
-        try self.note("begun") ?? 0
+        try self.readNumber("begun") ?? 0
     }
 
     /// The number in a file that holds nothing else, nil if there is no such file.
-    private func note(_ name: String) throws(JournalError) -> Int? {
+    private func readNumber(_ name: String) throws(JournalError) -> Int? {
         guard try self.fileNames().contains(name) else { return nil }
         let path = "\(self.path)/\(name)"
         let bytes = try PosixFile(path: path, flags: O_RDONLY).readAll(bytesMax: 32)
@@ -151,7 +151,7 @@ final class DataDirectory: Sendable {
         } catch {
             // A full disk has no room for a second file, and it is this note that makes room. Numbers only grow, so that the
             // few bytes of the first, which are one sector, can be written over.
-            guard let before = try self.note(name), before < number else { throw error }
+            guard let before = try self.readNumber(name), before < number else { throw error }
             let file = try PosixFile(path: path, flags: O_RDWR)
             try file.write(bytes, at: 0)
             try file.sync()
@@ -160,7 +160,7 @@ final class DataDirectory: Sendable {
 
     /// Makes the notes that are written when the disk may be full, so that they are there to be written over.
     func prepareNotes() throws(JournalError) {
-        if try self.note("trimmed") == nil { try self.write(note: "trimmed", 1) }
+        if try self.readNumber("trimmed") == nil { try self.write(note: "trimmed", 1) }
     }
 
     /// Notes durably that a log file is there; to be called before anything in it is acknowledged.

@@ -7,5 +7,5 @@ final class FileEnd: Sendable {
     func ask() { self.isAsked.store(true, ordering: .relaxed) }
 
     /// Whether it was asked since the last call.
-    func take() -> Bool { self.isAsked.exchange(false, ordering: .relaxed) }
+    func takeRequest() -> Bool { self.isAsked.exchange(false, ordering: .relaxed) }
 }

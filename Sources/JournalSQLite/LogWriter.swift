@@ -207,7 +207,7 @@ extension LogWriter {
     /// copy is asked for right behind a commit, so it finds pages to copy, and until it is done no other thread copies
     /// any.
     private func maintain() {
-        if self.shared.fileEnd.take() || self.fileBytes >= self.rotateAtBytes { return self.rotate() }
+        if self.shared.fileEnd.takeRequest() || self.fileBytes >= self.rotateAtBytes { return self.rotate() }
         let path = self.directory.logFilePath(self.file.number)
         if let copied = self.shared.checkpointer.takeCopied(of: path),
             (self.file.database.walPages - copied.copied) * self.file.pageBytes <= Self.lastBytesMax

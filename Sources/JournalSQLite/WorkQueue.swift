@@ -147,10 +147,10 @@ final class WorkQueue: Sendable {
             for work in state.waiting {
                 let isTaken =
                     switch work {
-                    case .append(let submission, _): appends.take(submission.byteCount)
+                    case .append(let submission, _): appends.takeWork(submission.byteCount)
                     case .appendToAll(let submission, _, _):
-                        appends.take(submission.byteCount(among: self.partitions))
-                    case .output(_, _, let output, _): outputs.take(output.effects.count)
+                        appends.takeWork(submission.byteCount(among: self.partitions))
+                    case .output(_, _, let output, _): outputs.takeWork(output.effects.count)
                     }
                 if isTaken { group.append(work) } else { kept.append(work) }
             }
@@ -180,7 +180,7 @@ final class WorkQueue: Sendable {
         var left: Int { self.isAll ? 0 : self.waiting - self.taken }
 
         /// Whether the next work of the sort is taken; behind one that is not, none is, so that they stay in order.
-        mutating func take(_ bytes: Int) -> Bool {
+        mutating func takeWork(_ bytes: Int) -> Bool {
             self.isOver = self.isOver || (self.taken > 0 && self.taken + bytes > self.max)
             if !self.isOver { self.taken += bytes }
             return !self.isOver

@@ -60,7 +60,7 @@ package struct EntryWalk: Sendable {
     /// Takes the message that comes next.
     ///
     /// - Throws: `.corrupt` if it is another one, or damaged.
-    package mutating func take(_ message: StoredMessage) throws(JournalError) -> (
+    package mutating func takeMessage(_ message: StoredMessage) throws(JournalError) -> (
         entry: LogEntry, message: InputMessage
     ) {
         guard message.sequence == self.next.rawValue else {

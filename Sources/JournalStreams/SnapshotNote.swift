@@ -80,12 +80,12 @@ package struct SnapshotChunks: Sendable {
     package mutating func finish() { self.bytes += SnapshotFile.end(frames: self.frames) }
 
     /// The next whole chunk; nil if more has to be added first.
-    package mutating func next() -> [UInt8]? { self.bytes.count < self.size ? nil : self.take(self.size) }
+    package mutating func next() -> [UInt8]? { self.bytes.count < self.size ? nil : self.takeBytes(self.size) }
 
     /// The last bytes, when all whole chunks have been taken; nil if there are none.
-    package mutating func rest() -> [UInt8]? { self.bytes.isEmpty ? nil : self.take(self.bytes.count) }
+    package mutating func rest() -> [UInt8]? { self.bytes.isEmpty ? nil : self.takeBytes(self.bytes.count) }
 
-    private mutating func take(_ count: Int) -> [UInt8] {
+    private mutating func takeBytes(_ count: Int) -> [UInt8] {
         let chunk = Array(self.bytes.prefix(count))
         self.bytes.removeFirst(count)
         self.byteCount += count

@@ -143,7 +143,9 @@ extension MemoryJournal {
         _ submission: Submission,
         whenDurable: @escaping @Sendable (Result<AppendReceipt, JournalError>) -> Void
     ) {
-        let refusal = self.take(.append(submission, whenDurable), bytes: submission.byteCount) { limits, waiting in
+        let refusal = self.takeSubmission(.append(submission, whenDurable), bytes: submission.byteCount) {
+            limits,
+            waiting in
             limits.refusal(of: submission, partitions: self.format.partitions, waiting: waiting)
         }
         if let refusal { whenDurable(.failure(refusal)) } else { self.drain() }
@@ -155,14 +157,14 @@ extension MemoryJournal {
         whenPlaced: @escaping @Sendable (AppendReceipt) -> Void
     ) {
         let pending = Pending.appendToAll(submission, whenDurable, whenPlaced: whenPlaced)
-        let refusal = self.take(pending, bytes: submission.byteCount) { limits, waiting in
+        let refusal = self.takeSubmission(pending, bytes: submission.byteCount) { limits, waiting in
             limits.refusal(of: submission, partitions: self.format.partitions, waiting: waiting)
         }
         if let refusal { whenDurable(.failure(refusal)) } else { self.drain() }
     }
 
     /// Lets a submission wait, or says why not.
-    private func take(
+    private func takeSubmission(
         _ pending: Pending,
         bytes: Int,
         _ refusal: (JournalLimits, _ waiting: Int) -> JournalError?

@@ -97,18 +97,18 @@ package final class MemorySnapshots: SnapshotStore {
     package func endFile() { self.state.withLock { $0.newestFile += 1 } }
 
     package func trimAll(through positions: [LogPosition]) -> Int {
-        self.note(Trim(through: positions, loggedBefore: Instant(milliseconds: .max)))
+        self.noteTrim(Trim(through: positions, loggedBefore: Instant(milliseconds: .max)))
         return 1
     }
 
     package func removeDamaged() { self.state.withLock { $0.aside = [] } }
 
     package func trim(through positions: [LogPosition], loggedBefore instant: Instant) -> Int {
-        self.note(Trim(through: positions, loggedBefore: instant))
+        self.noteTrim(Trim(through: positions, loggedBefore: instant))
         return 0
     }
 
-    private func note(_ trim: Trim) {
+    private func noteTrim(_ trim: Trim) {
         let whenTrimmed = self.state.withLock { state in
             state.trims.append(trim)
             return state.whenTrimmed

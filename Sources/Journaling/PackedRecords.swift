@@ -68,7 +68,7 @@ package struct PackedRecords: Hashable, Sendable {
     }
 
     /// The records since the last call; there are none afterwards.
-    package mutating func take() -> PackedRecords {
+    package mutating func takeAll() -> PackedRecords {
         var taken = PackedRecords()
         swap(&taken, &self)
         return taken

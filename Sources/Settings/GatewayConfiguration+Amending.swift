@@ -106,7 +106,7 @@ extension GatewayConfiguration {
         var faults: [SettingFault] = []
         for amendment in amendments {
             do throws(SettingsError) {
-                try whole.take(amendment, self)
+                try whole.takeAmendment(amendment, self)
             } catch {
                 faults += error.faults
             }
@@ -138,7 +138,7 @@ extension GatewayConfiguration {
     /// Puts an amended entry in the place of the file's, or behind the others.
     ///
     /// - Parameter file: The file's configuration.
-    private mutating func take(
+    private mutating func takeAmendment(
         _ amendment: StandingAmendment,
         _ file: GatewayConfiguration
     ) throws(SettingsError) {

@@ -17,7 +17,7 @@ struct SettingsKeyList: SettingsVisitor {
         return list
     }()
 
-    private mutating func note(_ key: String, isSettable: Bool) {
+    private mutating func noteKey(_ key: String, isSettable: Bool) {
         let path = (self.sections + [key]).joined(separator: ".")
         self.paths.append(path)
         if isSettable, self.lists == 0 { self.settable.append(path) }
@@ -30,23 +30,23 @@ struct SettingsKeyList: SettingsVisitor {
     }
 
     mutating func scalar<Value>(_ key: String, _ value: inout Value, _ type: SettingType<Value>, isRequired: Bool) {
-        self.note(key, isSettable: true)
+        self.noteKey(key, isSettable: true)
     }
 
     mutating func optional<Value>(_ key: String, _ value: inout Value?, _ type: SettingType<Value>) {
-        self.note(key, isSettable: true)
+        self.noteKey(key, isSettable: true)
     }
 
     mutating func file(_ key: String, _ value: inout String, _ purpose: FilePurpose, isRequired: Bool) {
-        self.note(key, isSettable: true)
+        self.noteKey(key, isSettable: true)
     }
 
     mutating func optionalFile(_ key: String, _ value: inout String?, _ purpose: FilePurpose) {
-        self.note(key, isSettable: true)
+        self.noteKey(key, isSettable: true)
     }
 
     mutating func scalars<Value>(_ key: String, _ values: inout [Value], _ type: SettingType<Value>) {
-        self.note(key, isSettable: false)
+        self.noteKey(key, isSettable: false)
     }
 
     mutating func optionalScalars<Value>(
@@ -55,7 +55,7 @@ struct SettingsKeyList: SettingsVisitor {
         _ type: SettingType<Value>,
         mayBeEmpty: Bool
     ) {
-        self.note(key, isSettable: false)
+        self.noteKey(key, isSettable: false)
     }
 
     mutating func secrets(_ key: String, _ values: inout [Secret]) {
@@ -64,11 +64,11 @@ struct SettingsKeyList: SettingsVisitor {
     }
 
     mutating func json(_ key: String, _ value: inout JSONValue?) {
-        self.note(key, isSettable: false)
+        self.noteKey(key, isSettable: false)
     }
 
     mutating func section(_ key: String, _ body: (inout Self) -> Void) {
-        self.note(key, isSettable: false)
+        self.noteKey(key, isSettable: false)
         self.inside(key, body)
     }
 
@@ -88,7 +88,7 @@ struct SettingsKeyList: SettingsVisitor {
         empty: Value,
         _ body: (inout Value, inout Self) -> Void
     ) {
-        self.note(key, isSettable: false)
+        self.noteKey(key, isSettable: false)
         self.lists += 1
         var inner = empty
         self.inside("\(key)[]") { body(&inner, &$0) }

@@ -27,7 +27,7 @@ struct SettingsOverrides: SettingsVisitor {
         (self.sections + [key]).joined(separator: ".")
     }
 
-    private mutating func take(_ key: String) -> (path: String, text: String)? {
+    private mutating func takeOverride(_ key: String) -> (path: String, text: String)? {
         let path = self.path(key)
         guard let override = self.overrides[path] else { return nil }
         self.places[path] = override.place
@@ -35,7 +35,7 @@ struct SettingsOverrides: SettingsVisitor {
     }
 
     private mutating func read<Value>(_ key: String, _ type: SettingType<Value>) -> Value? {
-        guard let (path, text) = self.take(key) else { return nil }
+        guard let (path, text) = self.takeOverride(key) else { return nil }
         if let value = type.value(text) { return value }
         self.fault(at: path, type.sentence(refusing: text))
         return nil
@@ -69,7 +69,7 @@ struct SettingsOverrides: SettingsVisitor {
             if self.overrides[self.path(key)] != nil { self.fault(at: self.path(key), sentence) }
             return
         }
-        guard let (_, text) = self.take(key) else { return }
+        guard let (_, text) = self.takeOverride(key) else { return }
         values = text.split(whereSeparator: { $0 == "," || $0.isNewline }).map { Secret(String($0)) }
     }
 

@@ -85,7 +85,7 @@ struct SettingsReader: SettingsVisitor {
     }
 
     /// The value of a key, or nil if it is not given; an empty value counts as not given where `mayBeEmpty`.
-    private mutating func take(_ key: String, mayBeEmpty: Bool = false) -> Node? {
+    private mutating func takeValue(_ key: String, mayBeEmpty: Bool = false) -> Node? {
         let last = self.frames.count - 1
         self.frames[last].known.append(key)
         guard let value = self.frames[last].members.first(where: { $0.key == key })?.value else { return nil }
@@ -103,7 +103,7 @@ struct SettingsReader: SettingsVisitor {
     }
 
     mutating func section(_ key: String, _ body: (inout Self) -> Void) {
-        guard let node = self.take(key, mayBeEmpty: true) else { return }
+        guard let node = self.takeValue(key, mayBeEmpty: true) else { return }
         self.enter(self.path(key), node, body)
     }
 
@@ -113,7 +113,7 @@ struct SettingsReader: SettingsVisitor {
         empty: Value,
         _ body: (inout Value, inout Self) -> Void
     ) {
-        guard let node = self.take(key) else { return }
+        guard let node = self.takeValue(key) else { return }
         var inner = empty
         self.enter(self.path(key), node) { body(&inner, &$0) }
         value = inner
@@ -126,7 +126,7 @@ struct SettingsReader: SettingsVisitor {
         empty: Value,
         _ body: (inout Value, inout Self) -> Void
     ) {
-        guard let node = self.take(key) else { return }
+        guard let node = self.takeValue(key) else { return }
         if let scalar = node.scalar {
             (name, value) = (scalar.string, nil)
             return
@@ -142,7 +142,9 @@ struct SettingsReader: SettingsVisitor {
         empty: Value,
         _ body: (inout Value, inout Self) -> Void
     ) {
-        guard let node = self.take(key, mayBeEmpty: true), let elements = self.elements(of: node, key) else { return }
+        guard let node = self.takeValue(key, mayBeEmpty: true), let elements = self.elements(of: node, key) else {
+            return
+        }
         values = []
         for (index, element) in elements.enumerated() {
             var value = empty
@@ -161,7 +163,7 @@ struct SettingsReader: SettingsVisitor {
     // MARK: Values
 
     mutating func scalar<Value>(_ key: String, _ value: inout Value, _ type: SettingType<Value>, isRequired: Bool) {
-        guard let node = self.take(key) else {
+        guard let node = self.takeValue(key) else {
             if isRequired, !self.isGiven(key) { self.missing(key, type.phrase) }
             return
         }
@@ -174,7 +176,7 @@ struct SettingsReader: SettingsVisitor {
     }
 
     mutating func optional<Value>(_ key: String, _ value: inout Value?, _ type: SettingType<Value>) {
-        guard let node = self.take(key) else { return }
+        guard let node = self.takeValue(key) else { return }
         if let read = self.read(node, self.path(key), type) { value = read }
     }
 
@@ -187,7 +189,9 @@ struct SettingsReader: SettingsVisitor {
     }
 
     mutating func scalars<Value>(_ key: String, _ values: inout [Value], _ type: SettingType<Value>) {
-        guard let node = self.take(key, mayBeEmpty: true), let elements = self.elements(of: node, key) else { return }
+        guard let node = self.takeValue(key, mayBeEmpty: true), let elements = self.elements(of: node, key) else {
+            return
+        }
         values = []
         for (index, element) in elements.enumerated() {
             let path = "\(self.path(key))[\(index)]"
@@ -216,7 +220,7 @@ struct SettingsReader: SettingsVisitor {
 
     mutating func secrets(_ key: String, _ values: inout [Secret]) {
         // Only a key that is there counts as known, so that no message suggests it.
-        guard self.isGiven(key), let node = self.take(key) else { return }
+        guard self.isGiven(key), let node = self.takeValue(key) else { return }
         self.fault(
             at: node,
             path: self.path(key),
@@ -225,7 +229,7 @@ struct SettingsReader: SettingsVisitor {
     }
 
     mutating func json(_ key: String, _ value: inout JSONValue?) {
-        guard let node = self.take(key) else { return }
+        guard let node = self.takeValue(key) else { return }
         value = node.jsonValue
     }
 

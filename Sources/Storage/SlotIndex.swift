@@ -87,12 +87,12 @@ public import WidgetModel
     public mutating func insert(_ number: UInt32, _ hash: UInt64) {
         if self.old.count > 0 { self.moveSome() }
         if !Self.areEnough(self.cells.count, for: self.numbers + 1) { self.grow(to: max(8, 2 * self.cells.count)) }
-        self.place(Self.cell(hash, number))
+        self.insertCell(Self.cell(hash, number))
         self.numbers += 1
     }
 
     @inlinable @inline(__always)
-    mutating func place(_ cell: UInt64) {
+    mutating func insertCell(_ cell: UInt64) {
         let mask = self.cells.count - 1
         var place = Self.home(cell, self.cells.count)
         while self.cells[place] != 0 { place = (place + 1) & mask }
@@ -144,7 +144,7 @@ public import WidgetModel
             if cell != 0, cell != Self.gone {
                 // Not made empty: the cells behind it must still be found.
                 self.old[self.next] = Self.gone
-                self.place(cell)
+                self.insertCell(cell)
             }
             self.next += 1
         }

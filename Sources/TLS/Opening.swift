@@ -4,7 +4,7 @@ struct Opening: Hashable {
     private var count = 0
 
     /// Keeps the first eight bytes of all that is received.
-    mutating func note(_ received: UnsafeRawBufferPointer) {
+    mutating func keepFirst(_ received: UnsafeRawBufferPointer) {
         for index in 0..<min(received.count, 8 - self.count) {
             // Sound: the index is below the buffer's count.
             self.bytes = unsafe self.bytes << 8 | UInt64(received[index])

@@ -85,7 +85,7 @@ import COpenSSL
         self.certificate = identity.map { unsafe OwnCertificate(reading: $0.chain[0].pointer) }
         try self.setProtocol(versions)
         self.setBehaviour()
-        if let identity { try self.use(identity) }
+        if let identity { try self.setIdentity(identity) }
     }
 
     deinit {
@@ -122,7 +122,7 @@ import COpenSSL
     }
 
     /// Takes the certificate chain and the key.
-    private func use(_ identity: LoadedIdentity) throws(TLSError) {
+    private func setIdentity(_ identity: LoadedIdentity) throws(TLSError) {
         // Sound in all of the following: OpenSSL counts its own references to certificates and key.
         guard unsafe SSL_CTX_use_certificate(self.pointer, identity.chain[0].pointer) == 1 else {
             throw .taking(.configuration, "certificate chain \(identity.files.certificateChain.name)")

@@ -112,7 +112,7 @@ import COpenSSL
         if let failure = self.failure { throw failure }
         // Bytes behind a close_notify are to be ignored (RFC 8446 section 6.1), and would only pile up here.
         if self.peerHasClosed { return }
-        if self.state == .handshaking { unsafe self.opening.note(ciphertext) }
+        if self.state == .handshaking { unsafe self.opening.keepFirst(ciphertext) }
         self.isBusy = true
         OpenSSLFault.clearQueue()
         var rest = unsafe ciphertext

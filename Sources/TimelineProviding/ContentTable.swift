@@ -61,7 +61,7 @@ package struct ContentTable: ~Copyable, Sendable {
     /// Keeps so much from now on.
     ///
     /// - Returns: The records of those that made room.
-    package mutating func use(bytesMax: Int) -> [UInt64] {
+    package mutating func setLimit(bytesMax: Int) -> [UInt64] {
         self.bytesMax = bytesMax
         return self.makeRoom(but: nil)
     }

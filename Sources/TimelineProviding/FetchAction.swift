@@ -7,7 +7,7 @@ package import WidgetModel
 package enum FetchAction: Hashable, Sendable {
     /// Asks a partition's engine for the subjects of reloads. Result: ``FetchMachine/takeSubjects(_:of:in:now:hasPlaceholder:)``.
     case findSubjects(PartitionID, [ReloadID])
-    /// Looks in a partition for work, so many rows at most. Result: ``FetchMachine/take(_:in:next:now:)``.
+    /// Looks in a partition for work, so many rows at most. Result: ``FetchMachine/takeFinds(_:in:next:now:)``.
     case search(FetchSearch, limit: Int)
     /// Asks the provider for a placeholder. Result: ``FetchMachine/takePlaceholder(of:isThere:now:)``.
     case askForPlaceholder(TimelineProviderContext)

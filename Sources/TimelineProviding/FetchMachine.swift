@@ -169,7 +169,7 @@ extension FetchMachine {
 
 extension FetchMachine {
     /// Takes reloads that were issued. Those without room are searched for later.
-    package mutating func take(issued: [ReloadID]) {
+    package mutating func takeReloads(issued: [ReloadID]) {
         let unknown = issued.filter { !self.knows($0) }
         let taken = unknown.prefix(max(0, self.planner.limits.waitingMax - self.count))
         let left = unknown.dropFirst(taken.count)
@@ -196,7 +196,7 @@ extension FetchMachine {
     /// Takes the result of ``FetchAction/search(_:limit:)``.
     ///
     /// - Parameter next: The rest of the search; nil at the end.
-    package mutating func take(_ finds: FetchFinds, in search: FetchSearch, next: FetchSearch?, now: Instant) {
+    package mutating func takeFinds(_ finds: FetchFinds, in search: FetchSearch, next: FetchSearch?, now: Instant) {
         self.isSearching = false
         // It ends before another one of its kind begins.
         if let next { self.searches.insert(next, at: 0) }
@@ -315,7 +315,7 @@ extension FetchMachine {
         switch answer {
         case .failure(let answer, let retryAfter):
             self.exchanges[id] = nil
-            self.note(answer.detail ?? answer.reason, now)
+            self.noteFault(answer.detail ?? answer.reason, now)
             self.planner.failed(number, retryAfter: retryAfter, at: now)
             self.noteHealth(answer, now)
         case .parts(let parts, let status, let isPromise):
@@ -354,7 +354,7 @@ extension FetchMachine {
             case .timeline where self.exchanges[id]?.overtaken.contains(subject.address) ?? true: continue
             case .timeline where self.exchanges.values.contains { $0.stores(subject.reload) }: continue
             case .timeline(let timeline): timelines.append(FetchedTimeline(timeline, of: subject, accepted: accepted))
-            case .fault(let text): self.note(text, now)
+            case .fault(let text): self.noteFault(text, now)
             case .refused(let text): self.refuse(text, now)
             case nil: continue
             }
@@ -382,7 +382,7 @@ extension FetchMachine {
         var taken: Set<ReloadID> = []
         switch stored {
         // Nothing is lost: the reloads are out, and are asked about again.
-        case .failed(let text): self.note("its answer could not be stored: \(text)", now)
+        case .failed(let text): self.noteFault("its answer could not be stored: \(text)", now)
         case .stored(let outcomes):
             for reload in exchange.reloads {
                 switch outcomes[reload] {
@@ -405,16 +405,16 @@ extension FetchMachine {
 
     private mutating func refuse(_ text: String, _ now: Instant) {
         self.timelinesRefused += 1
-        self.note(text, now)
+        self.noteFault(text, now)
     }
 
-    private mutating func note(_ text: String, _ now: Instant) {
+    private mutating func noteFault(_ text: String, _ now: Instant) {
         self.lastFault = (now, String(text.prefix(300)))
         self.actions.append(.tellFault(text))
     }
 
     private mutating func noteHealth(_ answer: TargetHealth.Answer, _ now: Instant) {
-        guard let change = self.health.take(answer, heldUntil: self.heldUntil(now)) else { return }
+        guard let change = self.health.takeAnswer(answer, heldUntil: self.heldUntil(now)) else { return }
         self.actions.append(.tellHealth(change, heldUntil: self.heldUntil(now)))
     }
 }

@@ -163,7 +163,7 @@ import WidgetModel
         for (index, logged) in log.enumerated() {
             packed.append(logged.record.bytes)
             if index + 1 < log.count, log[index + 1].at == logged.at { continue }
-            entries.append(LogEntry(position: logged.at, logTime: logged.time, packed: packed.take()))
+            entries.append(LogEntry(position: logged.at, logTime: logged.time, packed: packed.takeAll()))
         }
         return entries
     }
@@ -186,7 +186,7 @@ import WidgetModel
         isWhole: Bool = false
     ) throws -> InstanceTrace {
         var replay = InstanceReplay(address, from: engine, since: since, isWhole: isWhole)
-        for entry in entries { try replay.take(entry) }
+        for entry in entries { try replay.applyEntry(entry) }
         return try replay.finish()
     }
 

@@ -26,7 +26,7 @@ import WidgetModel
         let before = live.generation
         let next = Self.configuration(["c", "b"])
         numbers.add(next.apps.map(\.bundleID))
-        live.use(next, numbers)
+        live.applyConfiguration(next, numbers)
         #expect(live.generation > before)
         #expect(live.apps.apps.map(\.bundle.rawValue) == ["c", "b"])
         #expect(live.apps.apps.map(\.number) == [2, 1])

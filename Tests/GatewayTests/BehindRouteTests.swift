@@ -156,7 +156,7 @@ import WidgetModel
         #expect(troubles.cause(of: .outToHost, kind, isAway: true) == .hostAway)
         var failed = TargetHealth()
         let answer = TargetHealth.Answer(.failure, status: 503, at: .epoch)
-        _ = failed.take(answer, heldUntil: .epoch + TargetHealth.patience)
+        _ = failed.takeAnswer(answer, heldUntil: .epoch + TargetHealth.patience)
         troubles = DeliveryTroubles(of: [
             CalledTarget(.upstream(Sports.app), failed, isHeld: false),
             CalledTarget(.webhook(Sports.app), TargetHealth(), isHeld: true),

@@ -215,7 +215,7 @@ import WidgetModel
     @Test func `levels of log messages are in force at once, their format after a restart`() async throws {
         let logs = GatewayLogs.none
         let (_, live, file) = try await Self.started()
-        live.settings.followReadings { logs.use($0.log) }
+        live.settings.followReadings { logs.applySettings($0.log) }
         let section = "log: {level: warning, levels: {http: debug}, format: human, maxRepeats: 8}"
         file.change("listeners:", "\(section)\nlisteners:")
         let report = try await live.reload()

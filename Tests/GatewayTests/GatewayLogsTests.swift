@@ -64,10 +64,10 @@ import WidgetModel
         let logger = logs.logger(.http)
         logger.debug("1")
         settings.level = .debug
-        logs.use(settings)
+        logs.applySettings(settings)
         logger.debug("2")
         settings.levels = [.http: .error]
-        logs.use(settings)
+        logs.applySettings(settings)
         logger.debug("3")
         #expect(lines.all == ["debug freshet.http: 2"])
     }
@@ -78,7 +78,7 @@ import WidgetModel
         let logs = lines.logs(settings)
         logs.override([.http: .trace])
         settings.level = .error
-        logs.use(settings)
+        logs.applySettings(settings)
         logs.logger(.http).trace("1")
         logs.logger(.providers).info("2")
         #expect(logs.views.map(\.level) == LogSubsystem.allCases.map { $0 == .http ? .trace : .error })
@@ -116,13 +116,13 @@ import WidgetModel
         let logger = logs.logger(.providers)
         for _ in 0..<2 { logger.error("away") }
         settings.repeatWindow = .zero
-        logs.use(settings)
+        logs.applySettings(settings)
         let told = ["error freshet.providers: away", "error freshet.providers: repeated 1 times: away"]
         #expect(lines.all == told)
         for _ in 0..<2 { logger.error("away") }
         #expect(lines.all == told + [told[0], told[0]])
         settings.repeatWindow = .seconds(5)
-        logs.use(settings)
+        logs.applySettings(settings)
         for _ in 0..<3 { logger.error("away") }
         logs.finish()
         #expect(lines.all.last == "error freshet.providers: repeated 2 times: away")

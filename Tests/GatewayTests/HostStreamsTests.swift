@@ -115,7 +115,7 @@ import WidgetModel
         limits.perScopeMax = 2
         limits.bufferMax = 3
         limits.historyMax = 1
-        streams.use(limits)
+        streams.applyLimits(limits)
         let second = try streams.subscribe(scope)
         #expect(Self.refusal(streams, scope) == .tooManyOfScope(max: 2))
         streams.publish((1...3).map { HostEvent.reload(Sports.reload("a", position: $0)) })

@@ -79,19 +79,19 @@ import Testing
         #expect(access.tokenFile == nil)
         #expect(!FileManager.default.fileExists(atPath: file.path))
         operators.tokens = []
-        try access.use(operators)
+        try access.applySettings(operators)
         let token = try file.read()
         #expect(Self.code(access, "bearer \(token)") == nil)
         #expect(Self.code(access, "bearer configured-configured") == .invalidCredential)
         operators.certificates = [.init(name: .userID("boss"))]
-        try access.use(operators)
+        try access.applySettings(operators)
         #expect(Self.code(access, "bearer \(token)") == nil, "a certificate is no token")
         operators.tokens = [Secret("configured-configured")]
-        try access.use(operators)
+        try access.applySettings(operators)
         #expect(Self.code(access, "bearer \(token)") == .invalidCredential)
         operators = GatewayConfiguration.Operators()
         operators.isOpen = true
-        try access.use(operators)
+        try access.applySettings(operators)
         #expect(Self.code(access, nil) == nil && access.tokenFile == nil)
     }
 
@@ -107,7 +107,7 @@ import Testing
         var operators = GatewayConfiguration.Operators()
         operators.tokens = [Secret("configured-configured")]
         let access = try OperatorAccess(operators, ownToken: file)
-        #expect(throws: OperatorTokenFile.FileError.self) { try access.use(GatewayConfiguration.Operators()) }
+        #expect(throws: OperatorTokenFile.FileError.self) { try access.applySettings(GatewayConfiguration.Operators()) }
         #expect(Self.code(access, "bearer configured-configured") == nil, "who was known is known")
         #expect(Self.code(access, nil) == .missingCredential)
     }

@@ -54,11 +54,11 @@ import WidgetModel
         var limits = GatewayConfiguration.Feed()
         limits.historyMax = 2
         limits.readersMax = 2
-        feed.use(limits)
+        feed.applyLimits(limits)
         #expect(try missed(4) == [5, 6])
         #expect(try missed(3) == nil)
         limits.historyMax = 5
-        feed.use(limits)
+        feed.applyLimits(limits)
         for number in 7...10 { feed.publish(Self.note(number)) }
         #expect(try missed(5) == [6, 7, 8, 9, 10])
         #expect(try missed(4) == nil)

@@ -72,7 +72,7 @@ import WidgetModel
             #expect(Self.code(gate, Self.request("GET", "/", authority: authority)) == nil)
         }
         #expect(Self.code(gate, Self.request("GET", "/", authority: "evil.example")) == .misdirected)
-        gate.use(names: ["evil.example"])
+        gate.replace(names: ["evil.example"])
         #expect(Self.code(gate, Self.request("GET", "/", authority: "evil.example")) == nil)
     }
 

@@ -106,7 +106,7 @@ import WidgetModel
         for (key, findings) in [(scores, [.empty, .neverReloaded]), (scores, [.empty]), (secret, [.empty])]
             as [(KindKey, [TimelineFinding])]
         {
-            scene.states.note(findings, of: instance, key, at: Sports.start)
+            scene.states.noteFindings(findings, of: instance, key, at: Sports.start)
         }
         let text = await Self.text(scene, "/metrics")
         let lines = text.split(separator: "\n").filter { $0.hasPrefix("freshet_timeline_findings_total") }

@@ -140,7 +140,7 @@ extension OperatorAccess {
     func use(tokens: [String]) throws {
         var operators = GatewayConfiguration.Operators()
         operators.tokens = tokens.map { Secret($0) }
-        try self.use(operators)
+        try self.applySettings(operators)
     }
 
     /// The holders of these tokens or certificates; every caller if there is neither.

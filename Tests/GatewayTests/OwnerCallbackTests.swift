@@ -102,7 +102,7 @@ import WidgetModel
         _ = builder.append(.register(Sports.registration("b", [Sports.instance("a")])), for: HostKey("b"))
         let answer = owner.loop.makePromise(of: RecordAnswer.Result.self)
         answer.futureResult.whenComplete { _ in caller.ask(from: "an answer") }
-        journal.append(builder.take()[0]) { result in
+        journal.append(builder.takeSubmissions()[0]) { result in
             guard case .success(let receipt) = result else {
                 return answer.fail(JournalError(.failing, "not appended"))
             }

@@ -86,12 +86,12 @@ final class OwnerScene: Sendable {
             }
         }
         let sinks = PartitionOwner.Sinks(
-            hosts: { partition, engine in directory.take(engine, partition) },
+            hosts: { partition, engine in directory.takeTokens(engine, partition) },
             directory: { partition, changes in
                 directory.apply(changes, partition)
                 streams.apply(changes)
             },
-            audit: { audit.take($0, $1, $2, at: $3) },
+            audit: { audit.takeRecords($0, $1, $2, at: $3) },
             usage: { registry?.publish($1, of: $0) },
             applied: { followers.wake(.applied) },
             failed: { partition, error in failure.yield("\(partition): \(error)") }

@@ -30,7 +30,7 @@ import WidgetModel
                 for: host
             )
         }
-        for submission in builder.take() { scene.journal.append(submission) { _ in } }
+        for submission in builder.takeSubmissions() { scene.journal.append(submission) { _ in } }
         while try await scene.owners[0].ask(TotalsQuestion()).instances < self.hosts { await Task.yield() }
         return scene
     }
@@ -38,7 +38,7 @@ import WidgetModel
     private static func removal(_ host: String) -> Submission {
         var builder = SubmissionBuilder(partitions: 1)
         _ = builder.append(.unregister(HostRemoval(host: HostKey(host))), for: HostKey(host))
-        return builder.take()[0]
+        return builder.takeSubmissions()[0]
     }
 
     @Test func `others are answered while a search is under way, and nothing is applied`() async throws {

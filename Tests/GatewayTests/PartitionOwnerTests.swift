@@ -156,7 +156,7 @@ import WidgetModel
             _ = builder.append(.register(Sports.registration(host.id.rawValue, [Sports.instance("a")])), for: host)
         }
         journal.hold()
-        for submission in builder.take() { journal.append(submission) { _ in } }
+        for submission in builder.takeSubmissions() { journal.append(submission) { _ in } }
         journal.release()
         try await scene.settle()
         let again = scene.restarted()
@@ -210,7 +210,7 @@ import WidgetModel
             var builder = SubmissionBuilder(partitions: 1)
             let host = "host-\(number)"
             _ = builder.append(.register(Sports.registration(host, [Sports.instance("a")])), for: HostKey(host))
-            for submission in builder.take() { scene.journal.append(submission) { _ in } }
+            for submission in builder.takeSubmissions() { scene.journal.append(submission) { _ in } }
         }
         all.signal()
         #expect(Set(await Self.take(300, scene).map(\.host)).count == 300)
@@ -236,7 +236,7 @@ import WidgetModel
         for host in ["b", "c"] {
             var builder = SubmissionBuilder(partitions: 1)
             _ = builder.append(.register(Sports.registration(host, [Sports.instance("a")])), for: HostKey(host))
-            for submission in builder.take() { scene.journal.append(submission) { _ in } }
+            for submission in builder.takeSubmissions() { scene.journal.append(submission) { _ in } }
         }
         owner.stop()
         isTold.signal()
@@ -261,7 +261,7 @@ import WidgetModel
         for host in (0..<3000).map({ HostKey("host-\($0)") }) {
             _ = builder.append(.register(Sports.registration(host.id.rawValue, widgets)), for: host)
         }
-        for submission in builder.take() { scene.journal.append(submission) { _ in } }
+        for submission in builder.takeSubmissions() { scene.journal.append(submission) { _ in } }
         #expect(Set(await Self.take(9000, scene).map(\.host)).count == 3000)
         scene.time.pass(.hours(1))
         var (pushes, partial) = (UInt64(0), 0)

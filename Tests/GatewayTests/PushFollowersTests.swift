@@ -33,9 +33,9 @@ import Testing
         let followers = PushFollowers(max: 1)
         let first = try followers.subscribe()
         #expect(throws: PushFollowers.SubscribeError.tooMany(max: 1)) { try followers.subscribe() }
-        followers.use(max: 2)
+        followers.setLimit(max: 2)
         let second = try followers.subscribe()
-        followers.use(max: 1)
+        followers.setLimit(max: 1)
         #expect(followers.count == 2)
         followers.cancel(first)
         #expect(throws: PushFollowers.SubscribeError.tooMany(max: 1)) { try followers.subscribe() }

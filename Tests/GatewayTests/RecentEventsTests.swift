@@ -14,7 +14,7 @@ import Testing
         for step in 0..<60 {
             if random.next() % 5 == 0 {
                 capacity = Int(random.next() % 6)
-                recent.use(capacity: capacity)
+                recent.setLimit(capacity: capacity)
             } else {
                 recent.append(step)
                 all.append(step)

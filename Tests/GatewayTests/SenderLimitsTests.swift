@@ -152,10 +152,10 @@ import WidgetModel
     @Test func `a backlog that may be longer takes more, a shorter one keeps what it has`() {
         let limits = SenderLimits(backlog: PushBacklog(max: 1))
         limits.backlog.add(1)
-        limits.backlog.use(max: 2)
+        limits.backlog.setLimit(max: 2)
         #expect(Self.push(limits, Self.sender(nil)) == nil)
         limits.backlog.add(1)
-        limits.backlog.use(max: 1)
+        limits.backlog.setLimit(max: 1)
         limits.backlog.remove(1)
         #expect(limits.backlog.count == 1)
         #expect(Self.push(limits, Self.sender(nil))?.rejection == .serviceUnavailable)

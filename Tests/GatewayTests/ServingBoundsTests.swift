@@ -23,7 +23,7 @@ import WidgetModel
 
     private static func change(_ live: LiveApps, _ section: String) throws {
         let configuration = try Self.configuration(section)
-        live.use(configuration, AppNumbers(configuration))
+        live.applyConfiguration(configuration, AppNumbers(configuration))
     }
 
     @Test func `what a configuration bounds is what is served by`() throws {

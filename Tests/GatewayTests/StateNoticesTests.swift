@@ -33,7 +33,7 @@ import WidgetModel
         var health = TargetHealth()
         if let instant {
             let at = Instant(milliseconds: instant)
-            _ = health.take(.init(.failure, status: 503, at: at), heldUntil: at + TargetHealth.patience)
+            _ = health.takeAnswer(.init(.failure, status: 503, at: at), heldUntil: at + TargetHealth.patience)
         }
         return CalledTarget(.upstream(BundleID("a.b")), health, isHeld: false)
     }

@@ -86,7 +86,7 @@ import WidgetModel
         }
         #expect(Self.events(history, start, .app(Sports.app)) == nil)
         #expect(Self.events(history, between, .app(Sports.app)) == [Self.event(2, "b"), Self.event(3, "b")])
-        history.use(capacity: 1)
+        history.setLimit(capacity: 1)
         #expect(Self.events(history, between, .app(Sports.app)) == nil)
     }
 

@@ -130,12 +130,12 @@ import WidgetModel
         }
 
         mutating func move(to next: Int?) {
-            if let owner = self.owner { self.nodes[owner].feeds.take(.ends, of: PartitionID(0)) }
+            if let owner = self.owner { self.nodes[owner].feeds.takeNews(.ends, of: PartitionID(0)) }
             self.owner = next
             let newest = self.log.state.withLock { UInt64($0.outputs.count) }
             guard let next else { return }
             let behind = newest == 0 ? nil : OutputPosition(newest)
-            self.nodes[next].feeds.take(.begins(behind: behind), of: PartitionID(0))
+            self.nodes[next].feeds.takeNews(.begins(behind: behind), of: PartitionID(0))
         }
 
         mutating func decide() {
@@ -144,7 +144,7 @@ import WidgetModel
             let output = self.log.decide(hosts)
             // An owner that dies now has told no stream.
             guard let owner = self.owner, !self.luck.chance(1, in: 20) else { return self.move(to: nil) }
-            self.nodes[owner].feeds.take(.committed(output), of: PartitionID(0))
+            self.nodes[owner].feeds.takeNews(.committed(output), of: PartitionID(0))
         }
 
         mutating func acknowledge() {

@@ -36,7 +36,7 @@ import WidgetModel
                 expected.append((ticket, record.bytes))
             }
         }
-        let packed = Self.unpack(builder.take())
+        let packed = Self.unpack(builder.takeSubmissions())
         #expect(packed.values.reduce(0) { $0 + $1.count } == expected.count)
         for item in expected { #expect(packed[item.ticket.partition]?[item.ticket.index] == item.bytes) }
         #expect(!builder.isEmpty)
@@ -69,17 +69,19 @@ import WidgetModel
         #expect(builder.isEmpty)
         _ = builder.append(Self.record(1), to: PartitionID(1))
         #expect(!builder.isEmpty)
-        let first = builder.take()
+        let first = builder.takeSubmissions()
         #expect(builder.isEmpty)
         let ticket = builder.append(Self.record(2), to: PartitionID(1))
         #expect(ticket.index == 0)
         #expect(Self.unpack(first) == [PartitionID(1): [Self.record(1).bytes]])
-        #expect(Self.unpack(builder.take()) == [PartitionID(1): [Self.record(2).bytes]])
+        #expect(Self.unpack(builder.takeSubmissions()) == [PartitionID(1): [Self.record(2).bytes]])
     }
 
     @Test func `submissions are in the order of the partitions and none is empty`() {
         var builder = SubmissionBuilder(partitions: 4)
         for partition in [3, 0, 3] as [UInt16] { _ = builder.append(Self.record(1), to: PartitionID(partition)) }
-        #expect(builder.take().map { [Int($0.partition.rawValue), $0.records.count] } == [[0, 1], [3, 2]])
+        #expect(
+            builder.takeSubmissions().map { [Int($0.partition.rawValue), $0.records.count] } == [[0, 1], [3, 2]]
+        )
     }
 }

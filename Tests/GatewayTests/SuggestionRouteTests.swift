@@ -132,12 +132,12 @@ import WidgetModel
         #expect(try await scene.teams() == Self.strings("rams"))
         let pushed = try #require(scene.routes.apps[Sports.app]).pushedKinds
         for (number, kind) in [Sports.scores.kind, nil].enumerated() {
-            pushed.note(kind)
-            pushed.note(kind)
+            pushed.noteKind(kind)
+            pushed.noteKind(kind)
             for _ in 0..<2 { #expect(try await scene.teams() == Self.strings("rams")) }
             #expect(scene.questions == 2 + number)
         }
-        pushed.note(WidgetKind("character"))
+        pushed.noteKind(WidgetKind("character"))
         #expect(try await scene.teams() == Self.strings("rams"))
         #expect(scene.questions == 3)
     }
@@ -164,7 +164,7 @@ import WidgetModel
         scene.say(relevant: "rams")
         #expect(try await scene.teams() == Self.strings("rams"))
         scene.fail()
-        try #require(scene.routes.apps[Sports.app]).pushedKinds.note(nil)
+        try #require(scene.routes.apps[Sports.app]).pushedKinds.noteKind(nil)
         #expect(try await scene.teams() == Self.strings("rams"))
         scene.provider.providers.gallery.invalidate(InvalidationRequest(.relevance, app: Sports.app))
         #expect(try await scene.teams() == Self.strings("rams"))

@@ -173,7 +173,7 @@ import WidgetModel
             order.source = OperatorSource(caller: "night-shift", address: "203.0.113.9", request: "order-17")
             _ = try await scene.log.carryOut(order)
         }
-        operators.states.note(
+        operators.states.noteFindings(
             [.inThePast(count: 1)],
             of: InstanceAddress(host: rival, instance: secret.id),
             KindKey(app: Sports.otherApp, kind: Sports.secret.kind),

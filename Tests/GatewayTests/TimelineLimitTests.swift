@@ -48,7 +48,7 @@ import WidgetModel
         path: String?
     ) async throws {
         let world = try ProviderScene(try await OwnerScene.started())
-        world.providers.use(timelineLimits: Self.small)
+        world.providers.replace(timelineLimits: Self.small)
         let timeline = Self.timeline(entries: entries, digest: digest, #","content":1"#)
         world.reply { question in
             guard case .array(let requests)? = question["requests"], case .string(let id)? = requests.first?["id"]

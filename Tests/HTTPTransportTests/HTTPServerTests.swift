@@ -41,7 +41,7 @@ import Testing
             }
             let early = try await server.client()
             await #expect(throws: HTTPTransportError.self) { _ = try await connect() }
-            server.server.use(
+            server.server.replaceContext(
                 try TLSContext.server(TLSServerConfiguration(identity: renewed.identity, alpn: ["h2", "http/1.1"]))
             )
             let late = try await connect()

@@ -13,7 +13,7 @@ import WidgetModel
         for record in records { packed.append { writer in for byte in record { writer.write(byte: byte) } } }
         #expect(packed.count == 6)
         #expect(packed.ranges.map { Array(packed.bytes[$0]) } == records)
-        let taken = packed.take()
+        let taken = packed.takeAll()
         #expect(taken.count == 6)
         #expect(taken.ranges.map { Array(taken.bytes[$0]) } == records)
         #expect(packed == PackedRecords())

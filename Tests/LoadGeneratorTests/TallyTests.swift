@@ -108,7 +108,7 @@ import Testing
         for _ in 0..<5000 {
             let latency = Int64.random(in: 0...4_000_000_000, using: &random)
             exact.append(latency)
-            series.note(latency, intended: Int64.random(in: 0..<10 * Self.second, using: &random))
+            series.noteLatency(latency, intended: Int64.random(in: 0..<10 * Self.second, using: &random))
         }
         #expect(series.intervals.reduce(0) { $0 + ($1?.count ?? 0) } == 5000)
         #expect(series.intervals.count == 10)

@@ -17,9 +17,9 @@ import WidgetModel
 
     @Test func `an owner that is here is all there is`() {
         var merge = OutputMerge()
-        merge.take(.begins(behind: OutputPosition(4)))
+        merge.takeNews(.begins(behind: OutputPosition(4)))
         #expect(merge.takeActions() == [.begin(at: OutputPosition(5))])
-        for position in UInt64(5)...7 { merge.take(.committed(Self.output(position))) }
+        for position in UInt64(5)...7 { merge.takeNews(.committed(Self.output(position))) }
         #expect(Self.published(merge.takeActions()) == [5, 6, 7])
     }
 
@@ -30,12 +30,12 @@ import WidgetModel
         merge.readingBegins(at: OutputPosition(3), in: 1)
         merge.outputRead(Self.output(3), in: 1)
         #expect(merge.takeActions() == [.begin(at: OutputPosition(3)), .publish(Self.output(3))])
-        merge.take(.begins(behind: OutputPosition(3)))
+        merge.takeNews(.begins(behind: OutputPosition(3)))
         #expect(!merge.isReading(in: 1))
         merge.outputRead(Self.output(4), in: 1)
-        merge.take(.committed(Self.output(4)))
+        merge.takeNews(.committed(Self.output(4)))
         #expect(Self.published(merge.takeActions()) == [4])
-        merge.take(.ends)
+        merge.takeNews(.ends)
         #expect(merge.takeActions() == [.read(from: OutputPosition(5), session: 2)])
         merge.follow()
         #expect(merge.takeActions() == [])
@@ -45,17 +45,17 @@ import WidgetModel
         var merge = OutputMerge()
         merge.follow()
         merge.readingBegins(at: OutputPosition(1), in: 1)
-        merge.take(.begins(behind: OutputPosition(2)))
-        merge.take(.committed(Self.output(3)))
+        merge.takeNews(.begins(behind: OutputPosition(2)))
+        merge.takeNews(.committed(Self.output(3)))
         #expect(merge.isReading(in: 1))
         merge.outputRead(Self.output(1), in: 1)
         merge.outputRead(Self.output(2), in: 1)
-        merge.take(.committed(Self.output(4)))
+        merge.takeNews(.committed(Self.output(4)))
         merge.outputRead(Self.output(3), in: 1)
         #expect(merge.isReading(in: 1))
         merge.outputRead(Self.output(4), in: 1)
         #expect(!merge.isReading(in: 1))
-        merge.take(.committed(Self.output(5)))
+        merge.takeNews(.committed(Self.output(5)))
         #expect(Self.published(merge.takeActions()) == [1, 2, 3, 4, 5])
     }
 
@@ -63,9 +63,9 @@ import WidgetModel
         var merge = OutputMerge()
         merge.follow()
         merge.readingBegins(at: OutputPosition(1), in: 1)
-        merge.take(.begins(behind: OutputPosition(1)))
+        merge.takeNews(.begins(behind: OutputPosition(1)))
         merge.outputRead(Self.output(1), in: 1)
-        merge.take(.committed(Self.output(2)))
+        merge.takeNews(.committed(Self.output(2)))
         #expect(!merge.isReading(in: 1))
         #expect(Self.published(merge.takeActions()) == [1, 2])
     }
@@ -128,20 +128,20 @@ import WidgetModel
             case 0...3:
                 newest += 1
                 if isHere { told.append(newest) }
-            case 4, 5: if !told.isEmpty { merge.take(.committed(Self.output(told.removeFirst()))) }
+            case 4, 5: if !told.isEmpty { merge.takeNews(.committed(Self.output(told.removeFirst()))) }
             case 6 where !isHere && told.isEmpty:
                 isHere = true
-                merge.take(.begins(behind: newest == 0 ? nil : OutputPosition(newest)))
+                merge.takeNews(.begins(behind: newest == 0 ? nil : OutputPosition(newest)))
             case 7 where isHere:
                 // Outputs that it had committed and not told yet are for others to read.
                 (isHere, told) = (false, [])
-                merge.take(.ends)
+                merge.takeNews(.ends)
             case 8 where luck.chance(1, in: 8): first = max(first, newest - min(newest, luck.next() % 4))
             default: read()
             }
             follow()
         }
-        while !told.isEmpty { merge.take(.committed(Self.output(told.removeFirst()))) }
+        while !told.isEmpty { merge.takeNews(.committed(Self.output(told.removeFirst()))) }
         for _ in 0..<1000 {
             follow()
             read()

@@ -61,7 +61,7 @@ struct LogMoveTests {
         var builder = SubmissionBuilder(partitions: partitions)
         if let host { _ = builder.append(record, for: host) } else { builder.appendToAll(record) }
         if let submission = builder.takeToAll() { _ = try journal.appendToAll(submission).get() }
-        for submission in builder.take() { _ = try journal.append(submission).get() }
+        for submission in builder.takeSubmissions() { _ = try journal.append(submission).get() }
     }
 
     /// Pushes to hosts and to all, of which the first few come again; acknowledgements of some that are out; an order, a

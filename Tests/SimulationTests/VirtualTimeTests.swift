@@ -45,7 +45,7 @@ import Testing
     @Test func `percentiles are within three percent`() throws {
         var waits = WaitHistogram()
         #expect(waits.percentile(50) == nil)
-        for second in 1...100_000 { waits.note(second) }
+        for second in 1...100_000 { waits.noteWait(second) }
         for percent in [1, 5, 50, 95, 99] {
             let found = try #require(waits.percentile(percent))
             #expect(abs(found - percent * 1000) <= percent * 30, "\(percent): \(found)")

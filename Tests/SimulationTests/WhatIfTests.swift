@@ -155,7 +155,7 @@ import WidgetModel
             since: max(since, Self.start),
             starvedAfter: .hours(4)
         )
-        for entry in traffic.entries { try run.take(entry) }
+        for entry in traffic.entries { try run.applyEntry(entry) }
         return try run.finish()
     }
 
@@ -188,8 +188,8 @@ import WidgetModel
         var first = try TwinRun(engine.duplicate(), PolicyRewrite(.widgetkit), since: since, starvedAfter: .hours(4))
         var second = try TwinRun(engine, PolicyRewrite(Self.tight), since: since, starvedAfter: .hours(4))
         for entry in traffic.entries[middle...] {
-            try first.take(entry)
-            try second.take(entry)
+            try first.applyEntry(entry)
+            try second.applyEntry(entry)
         }
         let (same, tight) = (try first.finish(), try second.finish())
         let whole = try Self.run(traffic, .widgetkit, since: since)
@@ -214,7 +214,7 @@ import WidgetModel
         renamed.name = "renamed"
         let since = traffic.entries[middle].logTime
         var run = try TwinRun(engine, PolicyRewrite(renamed), since: since, starvedAfter: .hours(4))
-        for entry in traffic.entries[middle...] { try run.take(entry) }
+        for entry in traffic.entries[middle...] { try run.applyEntry(entry) }
         let result = try run.finish()
         #expect(result.actual.all == result.other.all)
         #expect(result.actual.all.exempt > 0)
@@ -251,7 +251,7 @@ import WidgetModel
             since: Self.start,
             starvedAfter: .hours(4)
         )
-        for entry in traffic.entries { try run.take(entry) }
+        for entry in traffic.entries { try run.applyEntry(entry) }
         let result = try run.finish()
         #expect(result.actual.all == result.other.all)
     }

@@ -80,12 +80,12 @@ import WidgetModel
         for (number, timeline) in timelines.enumerated() {
             #expect(table.store(timeline, record: UInt64(number), at: Self.start).released == [])
         }
-        let less = table.use(bytesMax: 3 * size - 1)
+        let less = table.setLimit(bytesMax: 3 * size - 1)
         #expect(less == [0, 1])
         #expect(table.count == 2)
-        let more = table.use(bytesMax: 9 * size)
+        let more = table.setLimit(bytesMax: 9 * size)
         #expect(more == [])
-        let none = table.use(bytesMax: 1)
+        let none = table.setLimit(bytesMax: 1)
         #expect(none == [2, 3])
     }
 

@@ -97,7 +97,7 @@ final class FetchDesk {
             case .search(let search, let limit):
                 self.searches += 1
                 let (finds, next) = self.find(search, limit)
-                self.machine.take(finds, in: search, next: next, now: self.now)
+                self.machine.takeFinds(finds, in: search, next: next, now: self.now)
             case .showPlaceholder: continue
             default: others.append(action)
             }

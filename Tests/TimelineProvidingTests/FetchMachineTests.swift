@@ -12,7 +12,7 @@ import WidgetModel
         _ change: (inout FetchLimits) -> Void = { _ in }
     ) throws -> (FetchDesk, number: Int, reloads: [ReloadID]) {
         let desk = try FetchDesk(widgets: widgets, change)
-        desk.machine.take(issued: desk.issued)
+        desk.machine.takeReloads(issued: desk.issued)
         let request = try #require(desk.run().requests.first)
         return (desk, request.number, request.reloads)
     }
@@ -33,11 +33,11 @@ import WidgetModel
 
     @Test func `what is taken in twice is asked about once`() throws {
         let desk = try FetchDesk(widgets: 1)
-        desk.machine.take(issued: desk.issued + desk.issued)
-        desk.machine.take(issued: desk.issued)
+        desk.machine.takeReloads(issued: desk.issued + desk.issued)
+        desk.machine.takeReloads(issued: desk.issued)
         desk.machine.lookForReloads(in: FetchDesk.partition)
         #expect(desk.run().requests.count == 1)
-        desk.machine.take(issued: desk.issued)
+        desk.machine.takeReloads(issued: desk.issued)
         #expect(desk.run() == [])
         #expect(desk.machine.count == 1)
     }
@@ -47,7 +47,7 @@ import WidgetModel
     @Test func `reloads whose partition does not answer are searched for until it does`() throws {
         let desk = try FetchDesk(widgets: 3)
         desk.isSilent = true
-        desk.machine.take(issued: desk.issued)
+        desk.machine.takeReloads(issued: desk.issued)
         for searched in 0...2 {
             #expect(desk.run() == [])
             #expect(desk.searches == searched)
@@ -64,7 +64,7 @@ import WidgetModel
         isAnswered: Bool
     ) throws {
         let desk = try FetchDesk(widgets: 2)
-        desk.machine.take(issued: desk.issued)
+        desk.machine.takeReloads(issued: desk.issued)
         if isAnswered {
             let request = try #require(desk.run().requests.first)
             desk.answer(request.number, request.reloads)
@@ -88,7 +88,7 @@ import WidgetModel
             $0.batchMax = 4
             $0.inFlightMax = 1
         }
-        desk.machine.take(issued: desk.issued)
+        desk.machine.takeReloads(issued: desk.issued)
         #expect(desk.machine.count == 16 && desk.machine.planner.counters.overflowed == 24)
         var asked: [ReloadID] = []
         while let request = desk.run().requests.first {
@@ -103,7 +103,7 @@ import WidgetModel
 
     @Test func `a search comes to its end, also if nothing that it finds can be asked about`() throws {
         let desk = try FetchDesk(widgets: 40) { $0.waitingMax = 4 }
-        desk.machine.take(issued: desk.issued)
+        desk.machine.takeReloads(issued: desk.issued)
         // Over by the machine's clock, and not by the log's.
         desk.now = desk.now + .hours(1000)
         #expect(desk.run() == [])
@@ -155,11 +155,11 @@ import WidgetModel
 
     @Test func `of an instance a late answer is not shown over one that was asked for after it`() throws {
         let desk = try FetchDesk(widgets: 1)
-        desk.machine.take(issued: desk.issued)
+        desk.machine.takeReloads(issued: desk.issued)
         let first = try #require(desk.run().requests.first)
         desk.now = desk.now + .minutes(1)
         try desk.reloadAll()
-        desk.machine.take(issued: desk.issued)
+        desk.machine.takeReloads(issued: desk.issued)
         let second = try #require(desk.run().requests.first)
         #expect(first.reloads != second.reloads)
         desk.answer(second.number, second.reloads, saying: "new")
@@ -188,9 +188,9 @@ import WidgetModel
             $0.batchMax = 1
             $0.failuresMax = 1
         }
-        desk.machine.take(issued: [desk.issued[0]])
+        desk.machine.takeReloads(issued: [desk.issued[0]])
         let first = try #require(desk.run().requests.first)
-        desk.machine.take(issued: [desk.issued[1]])
+        desk.machine.takeReloads(issued: [desk.issued[1]])
         var second: (FetchExchange, [ReloadID])?
         while second == nil, let action = desk.machine.next(now: desk.now) {
             if case .findWanted(let exchange, let reloads) = action { second = (exchange, reloads) }
@@ -300,7 +300,7 @@ import WidgetModel
     @Test func `timelines wait for the placeholder of their context, which is asked for once`() throws {
         let desk = try FetchDesk(widgets: 3)
         desk.hasPlaceholder = false
-        desk.machine.take(issued: desk.issued)
+        desk.machine.takeReloads(issued: desk.issued)
         guard case .askForPlaceholder(let context)? = desk.run().first else {
             Issue.record("no question")
             return

@@ -32,8 +32,8 @@ package final class ContentStore: Sendable {
     }
 
     /// Keeps so much in memory from now on; the timelines that were stored longest ago make room.
-    package func use(bytesMax: Int) {
-        self.state.withLock { $0.released += $0.table.use(bytesMax: bytesMax) }
+    package func setLimit(bytesMax: Int) {
+        self.state.withLock { $0.released += $0.table.setLimit(bytesMax: bytesMax) }
     }
 
     /// Timelines, their bytes, and how many had to make room.
@@ -93,7 +93,8 @@ package final class ContentStore: Sendable {
     }
 
     /// Shows timelines that the engine has taken, in the place of those before; gives the entries to show now.
-    package func accept(_ timelines: [(timeline: StoredTimeline, record: UInt64)], at now: Instant) -> [ContentTable
+    package func showTimelines(_ timelines: [(timeline: StoredTimeline, record: UInt64)], at now: Instant)
+        -> [ContentTable
         .Due]
     {
         self.state.withLock { state in

@@ -65,7 +65,7 @@ package final class Gallery: Sendable {
     }
 
     /// Takes answers for new for so long from now on.
-    package func use(age: Interval) { self.age.set(age) }
+    package func setLimit(age: Interval) { self.age.set(age) }
 
     /// The answer to a question: one that is kept and new enough, else the provider's; if it gives none in time, an old one.
     ///
@@ -81,7 +81,7 @@ package final class Gallery: Sendable {
         let age = self.age(of: question.question)
         let step = self.cache.withLock { cache -> (kept: JSONValue?, request: Task<JSONValue?, Never>?) in
             if question.question == .relevance, let pushed {
-                let noted = pushed.take()
+                let noted = pushed.takeNoted()
                 if !noted.isEmpty {
                     cache.outdate {
                         $0.question == .relevance && $0.key.app == question.key.app && noted.contains($0.key.kind)
@@ -151,7 +151,7 @@ package final class Gallery: Sendable {
         do {
             response = try await connection.ask(body.jsonText, within: slowness == nil ? nil : Self.previewMax)
         } catch let error as HTTPTransportError where error.code == .timeout {
-            if let slowness { self.states.note(slowness, of: question.key) }
+            if let slowness { self.states.noteSlowness(slowness, of: question.key) }
         } catch {
             // As for any other request without an answer: the kept answer is given.
         }

@@ -23,7 +23,7 @@ package struct ProviderConnection: Sendable {
     }
 
     /// Shows this token from now on; whether it is another one than before.
-    package func use(token: String?) -> Bool {
+    package func replace(token: String?) -> Bool {
         let isOther = self.token.value != token
         self.token.set(token)
         return isOther

@@ -58,7 +58,7 @@ package final class ProviderConnections: Sendable {
     ///
     /// - Returns: The kinds whose provider is another one than before, or has another setting.
     /// - Throws: The fault of a file; nothing changes then.
-    package func use(_ configuration: GatewayConfiguration) throws -> Set<KindKey> {
+    package func applyConfiguration(_ configuration: GatewayConfiguration) throws -> Set<KindKey> {
         let before = self.state.withLock { $0 }
         let isSame = before.senders.answerBytesMax == configuration.timelines.answerBytesMax
         let senders = isSame ? before.senders : Self.senders(configuration, on: self.group)
@@ -78,7 +78,7 @@ package final class ProviderConnections: Sendable {
         for item in self.all {
             if let file = item.tokenFile { tokens.append((item, try Self.token(in: file))) }
         }
-        return Set(tokens.filter { $0.item.connection.use(token: $0.token) }.map(\.item.key))
+        return Set(tokens.filter { $0.item.connection.replace(token: $0.token) }.map(\.item.key))
     }
 
     package func close() async { await self.state.withLock { $0.senders.client }.close() }

@@ -143,7 +143,7 @@ extension TimelineFetcher {
             do {
                 let reports = timelines.compactMap(\.report)
                 let results = try await self.services.log.append(reports.map { (.timeline($0), $0.host) })
-                return self.accept(timelines, before, records, results)
+                return self.showTimelines(timelines, before, records, results)
             } catch {
                 contents.release(records)
                 throw error
@@ -157,7 +157,7 @@ extension TimelineFetcher {
     ///   - before: The reloads whose content was there when the timelines came.
     ///   - records: The timelines' records on disk.
     ///   - results: Those of the reports.
-    private func accept(
+    private func showTimelines(
         _ timelines: [FetchedTimeline],
         _ before: [ReloadID?],
         _ records: [UInt64],
@@ -176,7 +176,7 @@ extension TimelineFetcher {
                 switch results.next() {
                 case .timeline(let findings):
                     outcome = .taken
-                    self.services.states.note(findings, of: timeline.address, self.key, at: now)
+                    self.services.states.noteFindings(findings, of: timeline.address, self.key, at: now)
                 case .timelineRefused(let fault): outcome = .refused(fault.description)
                 default: break
                 }
@@ -188,7 +188,7 @@ extension TimelineFetcher {
                 contents.release([records[index]])
             }
         }
-        self.services.announce(contents.accept(taken, at: now).map { .drawing(.entry($0)) })
+        self.services.announce(contents.showTimelines(taken, at: now).map { .drawing(.entry($0)) })
         return .stored(outcomes)
     }
 }

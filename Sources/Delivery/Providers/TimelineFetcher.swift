@@ -115,7 +115,7 @@ package actor TimelineFetcher {
 
     /// Asks about reloads that were issued.
     package func fetch(_ reloads: [ReloadID]) {
-        self.machine.take(issued: reloads)
+        self.machine.takeReloads(issued: reloads)
         self.run()
     }
 
@@ -193,7 +193,7 @@ extension TimelineFetcher {
         case .search(let search, let limit):
             self.begin { fetcher in
                 let (finds, next) = await fetcher.find(search, limit: limit)
-                fetcher.machine.take(finds, in: search, next: next, now: fetcher.services.clock.now())
+                fetcher.machine.takeFinds(finds, in: search, next: next, now: fetcher.services.clock.now())
             }
         case .askForPlaceholder(let context):
             self.begin { fetcher in

@@ -32,7 +32,7 @@ package final class TimelineProviders: TimelineSource, ProviderStatus {
     /// kind that has no provider any more are for its hosts again, which find them when they connect.
     ///
     /// - Parameter changed: The kinds whose connection is another one.
-    package func use(_ connections: [ProviderConnections.Item], changed: Set<KindKey>) {
+    package func replaceConnections(_ connections: [ProviderConnections.Item], changed: Set<KindKey>) {
         let before = self.all
         var after: [KindKey: TimelineFetcher] = [:]
         var fresh: [TimelineFetcher] = []
@@ -65,10 +65,10 @@ package final class TimelineProviders: TimelineSource, ProviderStatus {
     }
 
     /// Keeps so much content from now on.
-    package func use(contentBytesMax: Int) { self.services.contents.use(bytesMax: contentBytesMax) }
+    package func setLimit(contentBytesMax: Int) { self.services.contents.setLimit(bytesMax: contentBytesMax) }
 
     /// Takes timelines within these limits from now on.
-    package func use(timelineLimits: TimelineLimits) { self.services.timelineLimits.set(timelineLimits) }
+    package func replace(timelineLimits: TimelineLimits) { self.services.timelineLimits.set(timelineLimits) }
 
     /// The time by which entries are shown: the log's.
     package var now: Instant { self.services.clock.now() }

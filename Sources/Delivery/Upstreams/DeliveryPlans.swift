@@ -149,7 +149,7 @@ package struct DeliveryPlans: Sendable {
         let digest = Self.digest([file])
         // Apple refuses tokens that are renewed too often: the same key goes on with its own.
         if let kept = before?.tokens.first(where: { $0.team == team && $0.keyID == keyID && $0.digest == digest }) {
-            kept.tokens.use(age: deliveries.tokenAge)
+            kept.tokens.setLimit(age: deliveries.tokenAge)
             self.tokens.append(kept)
             return kept.tokens
         }

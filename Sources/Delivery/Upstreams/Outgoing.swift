@@ -56,11 +56,11 @@ package struct Outgoing: Sendable {
     }
 
     /// Keeps to other settings from now on.
-    package func use(_ settings: GatewayConfiguration.Deliveries) {
+    package func applySettings(_ settings: GatewayConfiguration.Deliveries) {
         self.timeout.set(settings.request)
         Task {
-            await self.deliverer.use(settings)
-            await self.receipts.use(settings)
+            await self.deliverer.applySettings(settings)
+            await self.receipts.applySettings(settings)
         }
     }
 }

@@ -122,7 +122,7 @@ package actor ReceiptSender {
     }
 
     /// Keeps to other settings from now on.
-    package func use(_ settings: GatewayConfiguration.Deliveries) {
+    package func applySettings(_ settings: GatewayConfiguration.Deliveries) {
         self.machine.settings = settings.receipts
         self.run()
     }

@@ -42,8 +42,8 @@ package actor ReloadDeliverer {
     }
 
     /// Keeps to other settings from now on, its client included.
-    package func use(_ settings: GatewayConfiguration.Deliveries) {
-        self.client.use(settings.client)
+    package func applySettings(_ settings: GatewayConfiguration.Deliveries) {
+        self.client.applyConfiguration(settings.client)
         self.machine.settings = settings.machine
         self.run()
     }
@@ -52,10 +52,10 @@ package actor ReloadDeliverer {
     package nonisolated func publish(_ effects: [Effect]) {
         let reloads = DeliveryMachine.reloads(in: effects)
         guard !reloads.isEmpty else { return }
-        Task { await self.take(reloads) }
+        Task { await self.takeReloads(reloads) }
     }
 
-    private func take(_ reloads: [ReloadEffect]) {
+    private func takeReloads(_ reloads: [ReloadEffect]) {
         self.machine.takeReloads(reloads, now: self.clock())
         self.run()
     }

@@ -39,7 +39,7 @@ package final class UpstreamTokens: Sendable {
     }
 
     /// Uses tokens for so long from now on, the one in use included.
-    package func use(age: Interval) { self.state.withLock { $0.window.age = age } }
+    package func setLimit(age: Interval) { self.state.withLock { $0.window.age = age } }
 
     /// How many were minted.
     package var minted: Int { self.state.withLock { $0.minted } }

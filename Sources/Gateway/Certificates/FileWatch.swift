@@ -68,7 +68,7 @@ package final class FileWatch: Sendable {
                 } else if found == knowledge[index].refused {
                     knowledge[index].pending = nil
                 } else if found == knowledge[index].pending {
-                    self.use(subject, found, &knowledge[index])
+                    self.reload(subject, found, &knowledge[index])
                 } else {
                     knowledge[index].pending = found
                 }
@@ -80,12 +80,12 @@ package final class FileWatch: Sendable {
     package func useAll() {
         self.knowledge.withLock { knowledge in
             for (index, subject) in self.subjects.enumerated() {
-                self.use(subject, Self.digest(subject, self.read), &knowledge[index])
+                self.reload(subject, Self.digest(subject, self.read), &knowledge[index])
             }
         }
     }
 
-    private func use(_ subject: Subject, _ digest: [UInt8], _ knowledge: inout Knowledge) {
+    private func reload(_ subject: Subject, _ digest: [UInt8], _ knowledge: inout Knowledge) {
         knowledge.pending = nil
         do {
             var metadata = try subject.use()

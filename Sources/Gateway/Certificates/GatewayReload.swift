@@ -164,16 +164,16 @@ final class GatewayReload: Sendable {
         self.keyed.set((merged, numbers))
         // Apps come before the keys that may push to them, so that no sender is told of one that is not there.
         self.tables.directory.serve(numbers.apps)
-        self.tables.apps.use(merged, numbers)
+        self.tables.apps.applyConfiguration(merged, numbers)
         do throws(OperatorTokenFile.FileError) {
-            try self.tables.access.use(merged.operators)
+            try self.tables.access.applySettings(merged.operators)
         } catch {
             self.logger.error(
                 "operators' credentials cannot be read again; the previous ones stay in force",
                 metadata: ["error": "\(error)"]
             )
         }
-        self.tables.gate.use(names: merged.operators.names)
+        self.tables.gate.replace(names: merged.operators.names)
         self.watch.useAll()
         self.replaceClientCertificates(merged, numbers)
     }

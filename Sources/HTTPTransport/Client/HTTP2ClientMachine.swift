@@ -107,7 +107,7 @@ struct HTTP2ClientMachine<Request> {
         let stop = self.drain(error)
         let reason = self.reason ?? error
         self.state = .ended(reason)
-        return End(stop: stop, reason: reason, requests: self.take { _ in true })
+        return End(stop: stop, reason: reason, requests: self.removeRequests { _ in true })
     }
 
     // MARK: Requests
@@ -126,9 +126,9 @@ struct HTTP2ClientMachine<Request> {
     mutating func ended(_ streamID: Int32) -> Request? { self.requests.removeValue(forKey: streamID) }
 
     /// The server acts on no request above a stream: those end, in the order of their streams.
-    mutating func refused(above last: Int32) -> [Request] { self.take { $0 > last } }
+    mutating func refused(above last: Int32) -> [Request] { self.removeRequests { $0 > last } }
 
-    private mutating func take(_ isTaken: (Int32) -> Bool) -> [Request] {
+    private mutating func removeRequests(_ isTaken: (Int32) -> Bool) -> [Request] {
         let streamIDs = self.requests.keys.filter(isTaken).sorted()
         return streamIDs.compactMap { self.requests.removeValue(forKey: $0) }
     }

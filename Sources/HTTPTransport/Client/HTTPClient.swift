@@ -34,12 +34,12 @@ package final class HTTPClient: Sendable {
 
     /// Keeps another configuration from now on: of pools at once, of connections for those that are made then. Of fewer
     /// connections, those that are too many go on until they end.
-    package func use(_ configuration: HTTPClientConfiguration) {
+    package func applyConfiguration(_ configuration: HTTPClientConfiguration) {
         let slots = self.state.withLock { state in
             state.configuration = configuration
             return Array(state.targets.values)
         }
-        for slot in slots { slot.eventLoop.execute { slot.box.value?.use(configuration) } }
+        for slot in slots { slot.eventLoop.execute { slot.box.value?.applyConfiguration(configuration) } }
     }
 
     /// Sends a request and waits for the whole response; cancelling the task resets the stream.

@@ -41,7 +41,7 @@ final class TargetConnections {
     }
 
     /// Keeps another configuration from now on.
-    func use(_ configuration: HTTPClientConfiguration) {
+    func applyConfiguration(_ configuration: HTTPClientConfiguration) {
         self.configuration = configuration
         self.pool.limits = configuration.pool
         // Requests that waited for a limit may go.

@@ -37,7 +37,7 @@ package struct InstanceQuestion: Sendable {
         let engine = try start.engine(of: partition, in: history, .newest(notAfter: self.since), only: host)
         var walk = EntryWalk(history, partition, behind: engine.position)
         var replay = InstanceReplay(self.address, from: engine, since: self.since, isWhole: self.isWhole)
-        while !isCancelled(), let entry = try walk.next() { try replay.take(entry) }
+        while !isCancelled(), let entry = try walk.next() { try replay.applyEntry(entry) }
         var trace = try replay.finish()
         if !self.isWhole { try trace.findNumbers(in: history) }
         return trace

@@ -52,7 +52,7 @@ package struct InstanceReplay: ~Copyable {
     /// Takes the next entry.
     ///
     /// - Throws: ``EngineError`` if a record cannot be read.
-    package mutating func take(_ entry: LogEntry) throws(EngineError) {
+    package mutating func applyEntry(_ entry: LogEntry) throws(EngineError) {
         let bytes = entry.bytes
         self.trace.work.entries += 1
         self.trace.work.bytes += bytes.count
@@ -120,7 +120,7 @@ package struct InstanceReplay: ~Copyable {
         let before = self.engine.instance(self.trace.address)
         let count = self.engine.decisionCount
         try self.apply(&run)
-        if self.engine.decisionCount > count { self.note(nil, nil, before, since: count) }
+        if self.engine.decisionCount > count { self.noteStep(nil, nil, before, since: count) }
     }
 
     /// Applies the next record.
@@ -149,7 +149,7 @@ package struct InstanceReplay: ~Copyable {
             let count = self.engine.decisionCount
             try self.apply(&run)
             let isAbout = self.isAbout(record)
-            if isAbout || self.engine.decisionCount > count { self.note(record, isAbout, before, since: count) }
+            if isAbout || self.engine.decisionCount > count { self.noteStep(record, isAbout, before, since: count) }
             return
         }
         let host = self.engine.host(self.trace.address.host)
@@ -165,13 +165,13 @@ package struct InstanceReplay: ~Copyable {
         }
         guard verdict.matches else {
             self.trace.misses.add(TraceMisses.Miss(at: self.engine.time, record: push, verdict: verdict))
-            if self.engine.decisionCount > count { self.note(record, false, before, since: count) }
+            if self.engine.decisionCount > count { self.noteStep(record, false, before, since: count) }
             return
         }
         self.trace.pushes.append(
             TracedPush(record: push, position: entry.position, acceptedAt: self.engine.time, verdict: verdict)
         )
-        self.note(record, true, before, since: count)
+        self.noteStep(record, true, before, since: count)
     }
 
     private func verdict(of push: PushRecord, on host: HostView?) -> MatchVerdict {
@@ -206,7 +206,7 @@ package struct InstanceReplay: ~Copyable {
     }
 
     /// Notes a step, if it is about the instance.
-    private mutating func note(_ record: Record?, _ isAbout: Bool?, _ before: InstanceView?, since count: UInt64) {
+    private mutating func noteStep(_ record: Record?, _ isAbout: Bool?, _ before: InstanceView?, since count: UInt64) {
         var decisions: [DecisionView] = []
         self.engine.forEachDecision(from: count) { traced in
             if traced.instance == self.trace.address { decisions.append(traced.decision) }

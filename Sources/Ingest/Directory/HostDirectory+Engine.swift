@@ -19,7 +19,7 @@ extension HostDirectory {
     }
 
     /// Takes over the tokens of all hosts. O(hosts + tokens).
-    package func take(_ engine: borrowing Engine, _ partition: PartitionID) {
+    package func takeTokens(_ engine: borrowing Engine, _ partition: PartitionID) {
         var filling = HostDirectoryFilling(self, of: engine.appIDs, in: partition)
         engine.forEachHostToken { filling.bind($0, to: $1, of: $2) }
         filling.finish()

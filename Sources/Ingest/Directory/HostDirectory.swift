@@ -139,8 +139,8 @@ package final class HostDirectory: TokenDirectory {
     }
 
     /// Takes over the rows that were gathered for one shard. O(rows).
-    func take(_ batch: HostDirectoryShard.Batch, of apps: [BundleID], into shard: Int) {
-        self.shards[shard].withLock { $0.take(batch, of: apps) }
+    func takeBatch(_ batch: HostDirectoryShard.Batch, of apps: [BundleID], into shard: Int) {
+        self.shards[shard].withLock { $0.takeBatch(batch, of: apps) }
     }
 
     func hash(_ token: Span<UInt8>) -> UInt64 { TokenWords.hash(token, seed: self.seed) }

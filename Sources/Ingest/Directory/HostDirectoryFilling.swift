@@ -37,7 +37,7 @@ struct HostDirectoryFilling: ~Copyable {
     }
 
     private mutating func empty(_ shard: Int) {
-        self.directory.take(self.batches[shard], of: self.apps, into: shard)
+        self.directory.takeBatch(self.batches[shard], of: self.apps, into: shard)
         self.batches[shard].removeAll()
     }
 }

@@ -184,7 +184,15 @@ extension HostDirectoryShard {
     /// A partition's newest word on a token, in place of the one before: the token's binding.
     mutating func bind(_ token: DeviceToken, _ hash: UInt64, to entry: TokenBinding) {
         let app = self.number(of: entry.app)
-        self.note(token, hash, entry.partition, app: app, removed: nil, host: entry.host.id, instance: entry.instance)
+        self.noteToken(
+            token,
+            hash,
+            entry.partition,
+            app: app,
+            removed: nil,
+            host: entry.host.id,
+            instance: entry.instance
+        )
     }
 
     /// A partition's newest word on a token, in place of the one before: that it is no more.
@@ -197,10 +205,10 @@ extension HostDirectoryShard {
         in partition: PartitionID
     ) {
         let app = self.number(of: app)
-        self.note(token, hash, partition, app: app, removed: (instant, reason), host: nil, instance: nil)
+        self.noteToken(token, hash, partition, app: app, removed: (instant, reason), host: nil, instance: nil)
     }
 
-    private mutating func note(
+    private mutating func noteToken(
         _ token: DeviceToken,
         _ hash: UInt64,
         _ partition: PartitionID,
@@ -228,7 +236,7 @@ extension HostDirectoryShard {
     /// A partition's newest words on many tokens, each in place of the one before. O(rows).
     ///
     /// - Parameter apps: The apps by the numbers that the rows have.
-    mutating func take(_ batch: Batch, of apps: [BundleID]) {
+    mutating func takeBatch(_ batch: Batch, of apps: [BundleID]) {
         for hash in batch.hashes.prefix(Self.prefetchedAhead) { self.prefetchCell(hash) }
         let start = self.text.count
         self.text.append(contentsOf: batch.text)

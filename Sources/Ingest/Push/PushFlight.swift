@@ -33,7 +33,7 @@ struct PushFlight {
     /// - Parameters:
     ///   - kind: The push's kind, nil for all kinds.
     ///   - app: The app's number.
-    mutating func note(_ kind: WidgetKind?, of app: Int) {
+    mutating func noteKind(_ kind: WidgetKind?, of app: Int) {
         let kinds = PushedKinds.Kinds(kind)
         if let last = self.kinds.indices.last, self.kinds[last].app == app {
             self.kinds[last].kinds.formUnion(kinds)

@@ -11,7 +11,7 @@ extension PushHandler {
 
     /// Answers the pushes of a submission that is durable.
     func answer(_ flight: PushFlight) {
-        for noted in flight.kinds { self.intake.judge.apps[number: noted.app].pushedKinds.note(noted.kinds) }
+        for noted in flight.kinds { self.intake.judge.apps[number: noted.app].pushedKinds.noteKinds(noted.kinds) }
         let placeholder = AnswerID.placeholder
         var fields = ResponseFields()
         fields.append(name: "apns-id", value: placeholder.span, indexed: false)

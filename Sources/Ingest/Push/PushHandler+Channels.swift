@@ -137,7 +137,7 @@ extension PushHandler {
             return ChannelReply(status: error.code.status, body: error.json.jsonText, contentType: .problem)
         }
         try await services.channels.append(record, limits: limits, charges, services.work)
-        app.pushedKinds.note(record.kind)
+        app.pushedKinds.noteKind(record.kind)
         services.counters.add(accepted: 1)
         return ChannelReply(status: 200)
     }

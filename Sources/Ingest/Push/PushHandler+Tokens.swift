@@ -21,7 +21,7 @@ extension PushHandler {
         promise.futureResult.whenSuccess { lookups in
             let (handler, batch) = bound.value
             handler.services.senderLimits.backlog.remove(batch.count)
-            for (item, lookup) in zip(batch, lookups) { handler.take(item.sought, lookup, item.answer) }
+            for (item, lookup) in zip(batch, lookups) { handler.takeLookup(item.sought, lookup, item.answer) }
             for item in batch { item.answer.connection.flush() }
             handler.tokenSearch.end()
             handler.seekTokens()
@@ -29,7 +29,7 @@ extension PushHandler {
         }
     }
 
-    private func take(
+    private func takeLookup(
         _ sought: PushIntake.Sought,
         _ lookup: Result<TokenLookup, Problem>,
         _ pending: PendingAnswer

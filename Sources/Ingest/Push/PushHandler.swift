@@ -79,7 +79,7 @@ package final class PushHandler: RequestBatchHandler {
         // Where traces are off, this is all that they cost.
         push.trace = self.services.tracing?.begin(push.fields, in: push.bytes)
         do throws(RejectionAnswer) {
-            switch try self.intake.take(push) {
+            switch try self.intake.admitPush(push) {
             case .taken: break
             case .full: self.submit()
             case .question(let question, let answer): self.ask(question, answer)
@@ -139,7 +139,7 @@ package final class PushHandler: RequestBatchHandler {
     /// Answers the pushes that were committed since the last call.
     func land() {
         var landed: [PushFlight] = []
-        for (number, result) in self.landings.take() {
+        for (number, result) in self.landings.takeAll() {
             guard let flight = self.flights.removeValue(forKey: number) else { continue }
             self.land(flight, result)
             landed.append(flight)
@@ -161,7 +161,7 @@ extension PushIntake {
     /// The steps of a push up to the log. In one function, so that they are one access to the event loop's state.
     ///
     /// - Throws: The answer instead.
-    fileprivate mutating func take(_ push: borrowing PushContext) throws(RejectionAnswer) -> Outcome {
+    fileprivate mutating func admitPush(_ push: borrowing PushContext) throws(RejectionAnswer) -> Outcome {
         let authorized = try self.judge.authorize(push)
         let judged = try self.judge.judge(authorized, push)
         let admitted = try self.admit(judged, push)

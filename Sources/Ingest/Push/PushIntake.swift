@@ -113,7 +113,7 @@ struct PushIntake: ~Copyable {
             self.work?.end(rest)
         }
         var turn = Turn()
-        for submission in self.builder.take() {
+        for submission in self.builder.takeSubmissions() {
             turn.loads.append((submission, self.takeLoad(Int(submission.partition.rawValue))))
         }
         if let submission = self.builder.takeToAll() { turn.toAll = (submission, self.takeLoad(self.partitions)) }
@@ -160,7 +160,7 @@ struct PushIntake: ~Copyable {
             self.append(admitted, push)
             let (app, load) = (admitted.judged.app, self.load(for: partition))
             self.taken += 1
-            self.loads[load].flight.note(admitted.judged.details?.payload.kind, of: app.number)
+            self.loads[load].flight.noteKind(admitted.judged.details?.payload.kind, of: app.number)
             self.loads[load].flight.append(push, admitted.answerID, isInDevelopment: app.isInDevelopment)
             self.judge.reuse(admitted.judged.destination)
             return self.builder.isFull ? .full : .taken
@@ -221,7 +221,7 @@ struct PushIntake: ~Copyable {
         _ load: Int
     ) -> Outcome {
         self.taken += 1
-        self.loads[load].flight.note(record.kind, of: app.number)
+        self.loads[load].flight.noteKind(record.kind, of: app.number)
         self.loads[load].flight.append(pending, isInDevelopment: app.isInDevelopment)
         return self.builder.isFull ? .full : .taken
     }

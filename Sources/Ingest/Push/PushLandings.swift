@@ -19,7 +19,7 @@ final class PushLandings: Sendable {
     }
 
     /// The landings since the last call, in their order.
-    func take() -> [Landing] {
+    func takeAll() -> [Landing] {
         self.landings.withLock { landings in
             var taken: [Landing] = []
             swap(&taken, &landings)

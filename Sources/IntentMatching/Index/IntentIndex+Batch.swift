@@ -39,7 +39,7 @@ extension IntentIndex {
     ) -> Int {
         let new = self.countNew(instances)
         guard new > 0 else { return 0 }
-        let segment = self.place(app, kind, isConditional: false)
+        let segment = self.findOrMakeSegment(app, kind, isConditional: false)
         let row = UInt32(self.segments[segment].table.rowCount)
         let count = self.segments[segment].append(instances.extracting(first: new), &batch)
         guard count > 0 else { return 0 }

@@ -56,7 +56,7 @@ package struct IntentIndex: ~Copyable, Sendable {
             let key = SegmentKey(app: app, kind: schema.kind, isConditional: isConditional)
             // Most kinds have no conditions, and need no segment for them.
             if isConditional, self.segmentByKey[key] == nil { continue }
-            self.segments[self.place(app, schema.kind, isConditional: isConditional)].schema = schema
+            self.segments[self.findOrMakeSegment(app, schema.kind, isConditional: isConditional)].schema = schema
         }
     }
 
@@ -86,7 +86,7 @@ package struct IntentIndex: ~Copyable, Sendable {
     ) {
         self.makeRoom(for: instance)
         let when = pushEnabled ? when : nil
-        let segment = self.place(app, kind, isConditional: when != nil)
+        let segment = self.findOrMakeSegment(app, kind, isConditional: when != nil)
         var attributes = InstanceAttributes(family: family, host: host, tags: tags, configuration: configuration)
         let conditions = when == nil ? 0 : self.conditions(of: app)
         if let when { attributes.condition = self.conditions[conditions].insert(when) }
@@ -179,7 +179,7 @@ package struct IntentIndex: ~Copyable, Sendable {
     }
 
     /// The segment of a kind, new if there is none yet.
-    mutating func place(_ app: BundleID, _ kind: WidgetKind, isConditional: Bool) -> Int {
+    mutating func findOrMakeSegment(_ app: BundleID, _ kind: WidgetKind, isConditional: Bool) -> Int {
         // Instances of one kind come one after the other.
         if self.recent < self.segments.count, self.isSegment(self.recent, app, kind, isConditional) {
             return self.recent

@@ -51,7 +51,7 @@ package struct LogSurvey {
         if let ends { self.checkOutputs(ends) }
     }
 
-    private mutating func note(_ fault: LogError) {
+    private mutating func noteFault(_ fault: LogError) {
         self.faults.append(fault)
         guard fault.table == .entries, let partition = fault.partition, let position = fault.position else { return }
         let index = Int(partition.rawValue)
@@ -69,12 +69,12 @@ package struct LogSurvey {
             first = try LogTrimming.firstFile(in: self.path)
             numbers = try LogDirectory.logFileNumbers(in: self.path)
         } catch {
-            self.note(LogError(.file, error.message))
+            self.noteFault(LogError(.file, error.message))
             return []
         }
         let begun = self.begun()
         guard let highest = numbers.last else {
-            if begun > 0 { self.note(LogError(.file, file: LogFileName.name(of: begun), "the file is missing")) }
+            if begun > 0 { self.noteFault(LogError(.file, file: LogFileName.name(of: begun), "the file is missing")) }
             return []
         }
         var next = first
@@ -89,11 +89,13 @@ package struct LogSurvey {
     /// Tells of files that are missing one after the other. A note that is wrong may make that any number of them.
     private mutating func noteMissing(_ numbers: Range<Int>) {
         let told = numbers.prefix(Self.missingTold)
-        for number in told { self.note(LogError(.file, file: LogFileName.name(of: number), "the file is missing")) }
+        for number in told {
+            self.noteFault(LogError(.file, file: LogFileName.name(of: number), "the file is missing"))
+        }
         let rest = numbers.count - told.count
         guard rest > 0 else { return }
         let file = LogFileName.name(of: told.endIndex)
-        self.note(LogError(.file, file: file, "the file is missing, and \(rest - 1) after it"))
+        self.noteFault(LogError(.file, file: file, "the file is missing, and \(rest - 1) after it"))
     }
 
     private static let missingTold = 100
@@ -106,7 +108,7 @@ package struct LogSurvey {
         if text.hasSuffix("\n"), let number = Int(text.dropLast()), LogFileName.numbers.contains(number) {
             return number
         }
-        self.note(LogError(.file, file: "begun", "it does not hold the number of a log file"))
+        self.noteFault(LogError(.file, file: "begun", "it does not hold the number of a log file"))
         return 0
     }
 
@@ -124,7 +126,7 @@ package struct LogSurvey {
             database = try Database(path: "\(self.path)/\(name)", access: .readOnly)
             let version = try database.integer("PRAGMA user_version")
             if version != Int64(format.formatVersion) {
-                self.note(
+                self.noteFault(
                     LogError(
                         .version,
                         file: name,
@@ -142,7 +144,7 @@ package struct LogSurvey {
                 case SQLITE_FORMAT: .version
                 default: .file
                 }
-            self.note(LogError(code, file: name, error.sentence))
+            self.noteFault(LogError(code, file: name, error.sentence))
             return nil
         }
         var walk = RowWalk(database: database, file: name, starts: starts, partitions: format.partitions)
@@ -158,7 +160,7 @@ package struct LogSurvey {
             self.partitions[index].outputs += walk.outputs
             self.partitions[index].tail = walk.ends[index].tail.position
         }
-        for fault in walk.faults { self.note(fault) }
+        for fault in walk.faults { self.noteFault(fault) }
         return walk.ends
     }
 
@@ -167,7 +169,7 @@ package struct LogSurvey {
         let check = try database.prepare("PRAGMA quick_check(20)")
         while try check.step() {
             let sentence = check.text(at: 0)
-            if sentence != "ok" { self.note(LogError(.page, file: name, "SQLite says: \(sentence)")) }
+            if sentence != "ok" { self.noteFault(LogError(.page, file: name, "SQLite says: \(sentence)")) }
         }
     }
 
@@ -179,7 +181,7 @@ package struct LogSurvey {
     ) {
         if end.tail.position != start.tail.position {
             let next = end.tail.position.next
-            self.note(
+            self.noteFault(
                 LogError(
                     start.tail.position > end.tail.position ? .missing : .place,
                     file: name,
@@ -191,11 +193,11 @@ package struct LogSurvey {
             )
         } else if end.tail.logTime != start.tail.logTime {
             let sentence = "it begins at another time than the file before ends"
-            self.note(LogError(.time, file: name, partition: partition, sentence))
+            self.noteFault(LogError(.time, file: name, partition: partition, sentence))
         }
         if end.newestOutput != start.newestOutput {
             let (before, after) = (end.newestOutput?.rawValue ?? 0, start.newestOutput?.rawValue ?? 0)
-            self.note(
+            self.noteFault(
                 LogError(
                     after > before ? .missing : .place,
                     file: name,
@@ -221,9 +223,9 @@ package struct LogSurvey {
             let tails = self.partitions.prefix(16).enumerated().map { "\($0.offset) at \($0.element.tail)" }
             let ends = "partitions end now: \(tails.joined(separator: ", "))"
             let tail = self.partitions.first?.tail.rawValue
-            self.note(LogError(.tail, file: name, position: tail, "\(sentence); \(ends)"))
+            self.noteFault(LogError(.tail, file: name, position: tail, "\(sentence); \(ends)"))
         } catch {
-            self.note(LogError(.file, file: name, error.message))
+            self.noteFault(LogError(.file, file: name, error.message))
         }
     }
 
@@ -232,7 +234,7 @@ package struct LogSurvey {
             let partition = PartitionID(UInt16(index))
             let through = self.newestThrough(partition)
             guard through > end.tail.position else { continue }
-            self.note(
+            self.noteFault(
                 LogError(
                     .output,
                     partition: partition,

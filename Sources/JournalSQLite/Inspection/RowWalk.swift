@@ -50,7 +50,7 @@ struct RowWalk {
         guard let packed = try? PackedRecords(validating: query.bytes(at: 4)),
             Int64(packed.count) == query.integer(at: 2)
         else {
-            return self.note(.framing, partition, .entries, position, "its records cannot be separated")
+            return self.noteFault(.framing, partition, .entries, position, "its records cannot be separated")
         }
         let time = Instant(milliseconds: query.integer(at: 1))
         let entry = LogEntry(position: LogPosition(position), logTime: time, packed: packed)
@@ -59,12 +59,12 @@ struct RowWalk {
             let (code, sentence) = self.explain(stored, position, partition) { position, partition in
                 LogEntry(position: LogPosition(position), logTime: time, packed: packed).checksum(in: partition)
             }
-            return self.note(code, partition, .entries, position, sentence)
+            return self.noteFault(code, partition, .entries, position, sentence)
         }
         if time < self.ends[index].tail.logTime {
             let back = (self.ends[index].tail.logTime - time).milliseconds
             let sentence = "its time is \(back) ms before that of the entry ahead of it"
-            self.note(.time, partition, .entries, position, sentence)
+            self.noteFault(.time, partition, .entries, position, sentence)
         }
         self.ends[index].tail.logTime = max(self.ends[index].tail.logTime, time)
     }
@@ -96,7 +96,7 @@ struct RowWalk {
 
     private mutating func check(output query: Statement, _ position: UInt64, _ partition: PartitionID) {
         guard let version = UInt32(exactly: query.integer(at: 3)) else {
-            return self.note(.version, partition, .outputs, position, "its engine version is no version")
+            return self.noteFault(.version, partition, .outputs, position, "its engine version is no version")
         }
         let record = OutputRecord(
             through: LogPosition(UInt64(bitPattern: query.integer(at: 1))),
@@ -111,7 +111,7 @@ struct RowWalk {
             let (code, sentence) = self.explain(stored, position, partition) { position, partition in
                 OutputEntry(position: OutputPosition(position), record: record).checksum(in: partition)
             }
-            return self.note(code, partition, .outputs, position, sentence)
+            return self.noteFault(code, partition, .outputs, position, sentence)
         }
         let through = query.integer(at: 1)
         // A piece stays where the output ahead of it came to.
@@ -120,7 +120,7 @@ struct RowWalk {
         let isGate = through == self.lastThrough && version != self.lastVersion
         if through <= self.lastThrough, !isPiece, !isGate {
             let sentence = "it goes through entry \(through), the output ahead of it through \(self.lastThrough)"
-            self.note(.output, partition, .outputs, position, sentence)
+            self.noteFault(.output, partition, .outputs, position, sentence)
         }
         self.lastThrough = max(self.lastThrough, through)
         self.lastVersion = version
@@ -135,9 +135,9 @@ struct RowWalk {
     ) {
         if position > last + 1 {
             let range = position - last == 2 ? "it is missing" : "\(last + 1) to \(position - 1) are missing"
-            self.note(.missing, partition, table, last + 1, range)
+            self.noteFault(.missing, partition, table, last + 1, range)
         } else if position <= last {
-            self.note(.place, partition, table, position, "the position is already in the file before")
+            self.noteFault(.place, partition, table, position, "the position is already in the file before")
         }
     }
 
@@ -158,7 +158,7 @@ struct RowWalk {
         return (.checksum, "its checksum is \(checksum(position, partition)), the stored one \(stored)")
     }
 
-    private mutating func note(
+    private mutating func noteFault(
         _ code: LogError.Code,
         _ partition: PartitionID,
         _ table: LogError.Table,
@@ -177,6 +177,6 @@ struct RowWalk {
         _ table: LogError.Table
     ) {
         let sentence = "nothing can be read from here on: \(failure.sentence)"
-        self.note(.page, partition, table, position, sentence)
+        self.noteFault(.page, partition, table, position, sentence)
     }
 }

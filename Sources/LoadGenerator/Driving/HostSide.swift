@@ -182,7 +182,7 @@ final class HostSide {
 
     /// A push is sent: its reloads will be timed from then.
     func sent(_ number: Int64, load: Int, intended: Int64) {
-        self.times.note(number, load: Int32(load), intended: intended)
+        self.times.notePush(number, load: Int32(load), intended: intended)
     }
 
     /// A push was accepted: some of them are asked for their decisions.

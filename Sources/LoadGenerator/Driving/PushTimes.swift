@@ -16,7 +16,7 @@ struct PushTimes: Sendable {
         self.ring = Array(repeating: Entry(), count: capacity)
     }
 
-    mutating func note(_ number: Int64, load: Int32, intended: Int64) {
+    mutating func notePush(_ number: Int64, load: Int32, intended: Int64) {
         self.ring[Int(truncatingIfNeeded: number) & (self.ring.count - 1)] = Entry(
             number: number,
             intended: intended,

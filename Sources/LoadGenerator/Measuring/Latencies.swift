@@ -19,7 +19,7 @@ package struct Latencies: Sendable {
     package var count: Int { Int(self.histogram.totalCount) + self.unreached }
 
     /// - Parameter nanoseconds: The latency; one below zero counts as none.
-    mutating func note(_ nanoseconds: Int64) { self.histogram.note(nanoseconds) }
+    mutating func noteLatency(_ nanoseconds: Int64) { self.histogram.noteLatency(nanoseconds) }
 
     mutating func noteUnreached() { self.unreached += 1 }
 

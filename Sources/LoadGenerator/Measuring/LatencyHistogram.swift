@@ -8,7 +8,7 @@ extension LatencyHistogram {
     package static func empty() -> LatencyHistogram { LatencyHistogram(numberOfSignificantValueDigits: .three) }
 
     /// Notes a span of nanoseconds; one below zero counts as none.
-    mutating func note(_ nanoseconds: Int64) {
+    mutating func noteLatency(_ nanoseconds: Int64) {
         self.record(UInt64(Swift.max(0, nanoseconds) / 1000))
     }
 }

@@ -15,9 +15,9 @@ package struct LatencySeries: Sendable {
     /// - Parameters:
     ///   - latency: Nanoseconds.
     ///   - intended: Nanoseconds after the run's beginning.
-    package mutating func note(_ latency: Int64, intended: Int64) {
-        self.total.note(latency)
-        self.change(intended) { $0.note(latency) }
+    package mutating func noteLatency(_ latency: Int64, intended: Int64) {
+        self.total.noteLatency(latency)
+        self.change(intended) { $0.noteLatency(latency) }
     }
 
     /// An operation never came so far.

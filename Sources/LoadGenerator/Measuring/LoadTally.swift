@@ -91,7 +91,7 @@ package struct LoadTally: Sendable {
     ///   - wasHeldBack: Whether it had to wait for answers, and not for the generator.
     package mutating func sent(_ load: Int, late: Int64, wasHeldBack: Bool) {
         self.loads[load].sent += 1
-        if wasHeldBack { self.heldBack += 1 } else { self.lateness.note(late) }
+        if wasHeldBack { self.heldBack += 1 } else { self.lateness.noteLatency(late) }
     }
 
     /// An operation has come so far.
@@ -100,7 +100,7 @@ package struct LoadTally: Sendable {
     ///   - intended: When it was meant to be sent.
     ///   - now: When the stage was reached.
     package mutating func reached(_ stage: LatencyStage, _ load: Int, intended: Int64, at now: Int64) {
-        self.loads[load].stages[stage.index, default: self.interval].note(now - intended, intended: intended)
+        self.loads[load].stages[stage.index, default: self.interval].noteLatency(now - intended, intended: intended)
     }
 
     /// An operation never came so far.

@@ -61,7 +61,7 @@ package struct OperatorAccess: Sendable {
     ///
     /// - Throws: If the gateway's own token is needed, and can be neither read nor made; the known callers stay the
     ///   same then.
-    package func use(_ operators: GatewayConfiguration.Operators) throws(OperatorTokenFile.FileError) {
+    package func applySettings(_ operators: GatewayConfiguration.Operators) throws(OperatorTokenFile.FileError) {
         self.known.set(try Known(operators, self.ownToken))
     }
 

@@ -26,7 +26,7 @@ package struct OperatorGate: Sendable {
     }
 
     /// Goes by other names from now on.
-    package func use(names: [String]) { self.names.set(Set(names)) }
+    package func replace(names: [String]) { self.names.set(Set(names)) }
 
     /// - Throws: `misdirected`, `cross-origin` or `unsupported-media-type`.
     package func check(_ request: HTTPRequest) throws(Problem) {

@@ -125,7 +125,7 @@ package final class OperatorAudit: Sendable {
     // MARK: Reading
 
     /// Takes the operators' acts from an entry that a partition's owner has applied.
-    package func take(
+    package func takeRecords(
         _ records: [AuditedRecord],
         _ partition: PartitionID,
         _ position: LogPosition,
@@ -245,7 +245,7 @@ package final class OperatorAudit: Sendable {
             let records = try AuditedRecord.all(entry.bytes, in: entry.records)
             guard !records.isEmpty else { continue }
             if self.state.withLock({ $0.isNews(entry.position, of: partition) }) {
-                self.take(records, partition, entry.position, at: entry.logTime)
+                self.takeRecords(records, partition, entry.position, at: entry.logTime)
             } else {
                 self.add(records, partition, entry.position, at: entry.logTime)
             }

@@ -23,7 +23,7 @@ extension ConfigurationReload {
             self.follow(inForce)
             self.endTurn()
         }
-        self.note(inForce.settings)
+        self.noteInForce(inForce.settings)
     }
 
     /// Puts the changes by requests that stand in the log in force, where they are newer than here. In a turn only.
@@ -33,10 +33,10 @@ extension ConfigurationReload {
             if isNews { state.version = inForce.settingsVersion }
             return isNews
         }
-        if isNews { self.take(inForce.amendments) }
+        if isNews { self.takeAmendments(inForce.amendments) }
     }
 
-    private func take(_ amendments: [StandingAmendment]) {
+    private func takeAmendments(_ amendments: [StandingAmendment]) {
         do {
             let merged = try self.file.amended(by: amendments)
             guard merged != self.inForce else { return }
@@ -51,7 +51,7 @@ extension ConfigurationReload {
         }
     }
 
-    private func note(_ inForce: EngineSettings?) {
+    private func noteInForce(_ inForce: EngineSettings?) {
         let isOwn = inForce == self.ownEngineSettings.value
         let digest = isOwn ? self.digests.own : inForce?.digest
         let isNews = self.state.withLock { state in

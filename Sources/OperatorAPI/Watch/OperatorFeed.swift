@@ -83,10 +83,10 @@ package final class OperatorFeed: Sendable {
     }
 
     /// Keeps other bounds from now on; readers that look on stay, with the buffers that they have.
-    package func use(_ limits: GatewayConfiguration.Feed) {
+    package func applyLimits(_ limits: GatewayConfiguration.Feed) {
         self.table.withLock { table in
             table.limits = limits
-            table.history.use(capacity: limits.historyMax)
+            table.history.setLimit(capacity: limits.historyMax)
         }
     }
 

@@ -51,7 +51,7 @@ extension DeliveryMachine {
     mutating func noteHealth(_ answer: TargetHealth.Answer, of destination: Destination) {
         let heldUntil = self.schedule.heldUntil(destination, now: answer.at)
         var health = self.healths[destination] ?? TargetHealth()
-        let change = health.take(answer, heldUntil: heldUntil)
+        let change = health.takeAnswer(answer, heldUntil: heldUntil)
         self.healths[destination] = health
         self.failing.removeAll { $0 == destination }
         if health.looksAt != nil { self.failing.append(destination) }

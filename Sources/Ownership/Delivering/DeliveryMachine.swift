@@ -377,7 +377,7 @@ extension DeliveryMachine {
             // It says nothing of the next try's place, or of the credentials that are shown there.
             switch verdict {
             case .again, .destinationInTrouble: return self.again(number, at: now)
-            case .delivered, .refused, .gone: return self.take(verdict, of: request, now: now)
+            case .delivered, .refused, .gone: return self.takeVerdict(verdict, of: request, now: now)
             }
         }
         if let destination = self.destinations[request.target] {
@@ -386,10 +386,10 @@ extension DeliveryMachine {
             }
             self.noteHealth(verdict.health(of: answer, at: now), of: destination)
         }
-        self.take(verdict, of: request, now: now)
+        self.takeVerdict(verdict, of: request, now: now)
     }
 
-    private mutating func take(_ verdict: DeliveryVerdict, of request: DeliveryRequest, now: Instant) {
+    private mutating func takeVerdict(_ verdict: DeliveryVerdict, of request: DeliveryRequest, now: Instant) {
         let way = request.reloads[0].delivery
         switch verdict {
         case .delivered:

@@ -318,7 +318,7 @@ extension ReceiptMachine {
         else { return }
         let seed = StableHash.of(app.rawValue)
         let verdict = DeliveryVerdict(ofWebhook: answer, tries: tryNumber, seed: seed, retries: self.settings.retries)
-        if let change = self.receivers[app]?.health.take(verdict.health(of: answer, at: now)) {
+        if let change = self.receivers[app]?.health.takeAnswer(verdict.health(of: answer, at: now)) {
             self.actions.append(.tellHealth(change, app))
         }
         guard verdict != .delivered else {

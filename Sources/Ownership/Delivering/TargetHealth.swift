@@ -102,7 +102,7 @@ package struct TargetHealth: Hashable, Sendable {
     ///
     /// - Parameter heldUntil: The end of a hold, because of this answer or an earlier one.
     /// - Returns: The change; nil if there is none.
-    package mutating func take(_ answer: Answer, heldUntil: Instant? = nil) -> Change? {
+    package mutating func takeAnswer(_ answer: Answer, heldUntil: Instant? = nil) -> Change? {
         self.attempts += 1
         self.lastAnswer = answer
         if answer.meaning != .success { self.count(answer.reason) }

@@ -63,7 +63,7 @@ package struct OutputMerge: Sendable {
         if case .none = self.source { self.read() }
     }
 
-    package mutating func take(_ news: OwnerNews) {
+    package mutating func takeNews(_ news: OwnerNews) {
         switch news {
         case .begins(let newest): self.ownerBegins(behind: newest)
         case .committed(let output): self.ownerTold(output)

@@ -202,7 +202,7 @@ extension OwnerMachine {
             self.stop()
             throw error
         }
-        goal.take(output)
+        goal.takeOutput(output)
         self.phase = .standingBy(goal)
         self.announce(output.through)
         try self.compareWithGoal()

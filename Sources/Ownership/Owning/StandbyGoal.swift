@@ -20,7 +20,7 @@ struct StandbyGoal {
     var newest: LogPosition { self.last?.through ?? self.through }
 
     /// Another owner has committed. Chunks of incomplete outputs, and outputs that are known, change nothing.
-    mutating func take(_ output: OutputRecord) {
+    mutating func takeOutput(_ output: OutputRecord) {
         guard output.through > self.newest || (self.next == nil && output.through == self.through) else { return }
         let checkpoint = OwnerCheckpoint(through: output.through, runningHash: output.runningHash)
         if self.next == nil {

@@ -38,7 +38,7 @@ package final class PushedKinds: Sendable {
 
     package init() {}
 
-    package func note(_ kinds: Kinds) {
+    package func noteKinds(_ kinds: Kinds) {
         Self.add(kinds, to: self.bits)
         Self.add(kinds, to: self.untold)
     }
@@ -53,10 +53,10 @@ package final class PushedKinds: Sendable {
     }
 
     /// - Parameter kind: Nil for all kinds.
-    package func note(_ kind: WidgetKind?) { self.note(Kinds(kind)) }
+    package func noteKind(_ kind: WidgetKind?) { self.noteKinds(Kinds(kind)) }
 
     /// The kinds that were noted since the last call.
-    package func take() -> Kinds { Kinds(bits: self.bits.exchange(0, ordering: .relaxed)) }
+    package func takeNoted() -> Kinds { Kinds(bits: self.bits.exchange(0, ordering: .relaxed)) }
 
     /// The kinds that this node has noted since the last call, for the others.
     package func takeUntold() -> Kinds { Kinds(bits: self.untold.exchange(0, ordering: .relaxed)) }

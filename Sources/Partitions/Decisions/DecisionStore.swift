@@ -69,7 +69,9 @@ package final class DecisionStore: Sendable {
     }
 
     /// Keeps as much as other settings say from the next block on.
-    package func use(_ settings: GatewayConfiguration.Decisions) { self.state.withLock { $0.settings = settings } }
+    package func applySettings(_ settings: GatewayConfiguration.Decisions) {
+        self.state.withLock { $0.settings = settings }
+    }
 
     package var isOn: Bool { self.state.withLock { $0.settings.isOn } }
 
@@ -172,7 +174,7 @@ package final class DecisionStore: Sendable {
             if !isMadeAgain { state.ends[Int(block.head.partition.rawValue)] = block.head.end }
             for block in removed {
                 state.removed += UInt64(block.head.count)
-                state.take(block.record, of: block.head.partition)
+                state.forgetBlock(block.record, of: block.head.partition)
             }
             if isKept { state.insert(Placed(record: record, head: block.head, bytes: bytes.count)) }
             return false
@@ -189,7 +191,7 @@ package final class DecisionStore: Sendable {
         self.state.withLock { state in
             for block in removed {
                 state.removed += UInt64(block.head.count)
-                state.take(block.record, of: block.head.partition)
+                state.forgetBlock(block.record, of: block.head.partition)
             }
         }
     }
@@ -300,7 +302,7 @@ extension DecisionStore.State {
         self.bytes += block.bytes
     }
 
-    mutating func take(_ record: UInt64, of partition: PartitionID) {
+    mutating func forgetBlock(_ record: UInt64, of partition: PartitionID) {
         let index = Int(partition.rawValue)
         guard let place = self.blocks[index].firstIndex(where: { $0.record == record }) else { return }
         self.bytes -= self.blocks[index].remove(at: place).bytes

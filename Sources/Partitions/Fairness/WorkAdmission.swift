@@ -29,7 +29,7 @@ package final class WorkAdmission: Sendable {
     }
 
     /// Keeps to other settings from now on.
-    package func use(_ settings: GatewayConfiguration.Fairness) {
+    package func applySettings(_ settings: GatewayConfiguration.Fairness) {
         self.undecided.store(settings.undecided.milliseconds, ordering: .relaxed)
         self.pushMax.store(settings.pushMax.milliseconds, ordering: .relaxed)
     }

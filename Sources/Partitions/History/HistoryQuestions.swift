@@ -33,7 +33,7 @@ package final class HistoryQuestions: Sendable {
     }
 
     /// Answers more or fewer at once from now on.
-    package func use(concurrentMax: Int) { self.state.withLock { $0.concurrentMax = concurrentMax } }
+    package func setLimit(concurrentMax: Int) { self.state.withLock { $0.concurrentMax = concurrentMax } }
 
     /// How many questions are being answered.
     package var running: Int { self.state.withLock { $0.running } }

@@ -7,7 +7,7 @@ extension CommandLog {
     package func store(_ record: Record, in partition: PartitionID) async throws(Problem) {
         var builder = SubmissionBuilder(partitions: self.partitions)
         _ = builder.append(record, to: partition)
-        for submission in builder.take() {
+        for submission in builder.takeSubmissions() {
             let stored = await withCheckedContinuation { continuation in
                 self.journal.append(submission) { continuation.resume(returning: $0) }
             }

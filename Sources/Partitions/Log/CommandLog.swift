@@ -133,7 +133,7 @@ package struct CommandLog: Sendable {
             var tickets: [SubmissionBuilder.Ticket] = []
             for item in records[run] { tickets.append(builder.append(item.record, to: item.partition)) }
             let charges = try self.charges(records[run])
-            answers += try await self.submit(builder.take(), tickets, charges)
+            answers += try await self.submit(builder.takeSubmissions(), tickets, charges)
         }
         return answers
     }

@@ -113,10 +113,12 @@ package struct SubmissionBuilder {
 
     /// The records that were added for single partitions since the last call, for the journal, in the order of the
     /// partitions.
-    package mutating func take() -> [Submission] {
+    package mutating func takeSubmissions() -> [Submission] {
         var submissions: [Submission] = []
         for index in self.records.indices where self.records[index].count > 0 {
-            submissions.append(Submission(partition: PartitionID(UInt16(index)), records: self.records[index].take()))
+            submissions.append(
+                Submission(partition: PartitionID(UInt16(index)), records: self.records[index].takeAll())
+            )
         }
         self.isFull = false
         return submissions

@@ -69,10 +69,10 @@ package final class GatewayLogs: Sendable {
     // MARK: Messages
 
     /// Writes a message, or counts it if the same was written a moment ago.
-    func take(_ event: LogEvent, of log: SubsystemLog) {
+    func logEvent(_ event: LogEvent, of log: SubsystemLog) {
         guard log.subsystem.isLimited else { return log.write(event) }
         let message = LogRepetition.Message(event, log.subsystem)
-        let verdict = self.state.withLock { $0.repetition.take(message, at: self.now()) }
+        let verdict = self.state.withLock { $0.repetition.takeMessage(message, at: self.now()) }
         for summary in verdict.summaries { self.write(summary) }
         if verdict.isWritten {
             log.write(event)
@@ -120,7 +120,7 @@ package final class GatewayLogs: Sendable {
     // MARK: Settings
 
     /// Takes a configuration's settings; those that operators have set stay.
-    package func use(_ settings: GatewayConfiguration.Log) {
+    package func applySettings(_ settings: GatewayConfiguration.Log) {
         let summaries = self.state.withLock { state -> [LogRepetition.Summary] in
             let old = state.settings
             state.settings = settings

@@ -4,7 +4,7 @@ package import WidgetModel
 /// Which log messages are written and which are only counted, since the same was written a moment ago.
 ///
 /// A message that is written opens a window of fixed length. The same message within it is counted. When the window ends, the count is told
-/// in a ``Summary``, and the next such message is written again. Nothing is lost without being counted: each message that ``take(_:at:)``
+/// in a ``Summary``, and the next such message is written again. Nothing is lost without being counted: each message that ``takeMessage(_:at:)``
 /// did not let through is in exactly one summary's ``Summary/times``.
 ///
 /// A value without a clock: time comes as an argument and must not go back.
@@ -74,7 +74,7 @@ package struct LogRepetition: Sendable {
     }
 
     /// Takes a message. O(1) on average, beside the windows that end.
-    package mutating func take(_ message: Message, at now: Instant) -> Verdict {
+    package mutating func takeMessage(_ message: Message, at now: Instant) -> Verdict {
         guard self.length > .zero else { return Verdict(isWritten: true) }
         var summaries = self.end(at: now)
         if let repeats = self.repeats[message] {

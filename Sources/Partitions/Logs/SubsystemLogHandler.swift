@@ -28,6 +28,6 @@ struct SubsystemLogHandler: LogHandler {
         if !self.metadata.isEmpty {
             event.metadata = self.metadata.merging(event.metadata ?? [:]) { _, new in new }
         }
-        self.logs.take(event, of: self.log)
+        self.logs.logEvent(event, of: self.log)
     }
 }

@@ -127,13 +127,13 @@ package final class RegistryWatch: Sendable {
     }
 
     /// Keeps to other limits from now on.
-    package func use(_ limits: RegistryLimits) {
+    package func applyLimits(_ limits: RegistryLimits) {
         self.state.withLock { $0.limits = limits }
         self.judge()
     }
 
     /// Keeps to another bound of the memory from now on.
-    package func use(_ bound: MemoryBound) {
+    package func applyBound(_ bound: MemoryBound) {
         self.state.withLock { $0.bound = bound }
         self.judge()
     }

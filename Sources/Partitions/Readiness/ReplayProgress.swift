@@ -21,7 +21,7 @@ package final class ReplayProgress: Sendable {
     /// - Parameters:
     ///   - applied: The entry that was applied last.
     ///   - through: How far the owner was before, which the replay reaches at least.
-    package func note(_ applied: LogPosition, through: LogPosition) {
+    package func noteApplied(_ applied: LogPosition, through: LogPosition) {
         let number = Int(self.partition.rawValue) + 1
         self.readiness.progress =
             "partition \(number) of \(self.partitions), entry \(applied) of \(max(applied, through))"

@@ -65,7 +65,7 @@ package final class WatchedJournal: Journal {
         self.journal.append(submission) { result in
             self.storage?.end(bytes: bytes, isWritten: result.isSuccess)
             self.commit?.record(duration: begunAt.duration(to: .now))
-            self.note(result, part)
+            self.noteResult(result, part)
             whenDurable(result)
         }
     }
@@ -81,7 +81,7 @@ package final class WatchedJournal: Journal {
         let told: @Sendable (Result<Void, JournalError>) -> Void = { result in
             self.storage?.end(bytes: bytes, isWritten: result.isSuccess)
             self.commit?.record(duration: begunAt.duration(to: .now))
-            self.note(result, .all)
+            self.noteResult(result, .all)
             whenDurable(result)
         }
         self.journal.appendToAll(submission, whenDurable: told, whenPlaced: whenPlaced)
@@ -97,7 +97,7 @@ package final class WatchedJournal: Journal {
         self.storage?.begin(bytes: bytes)
         self.journal.commitOutput(partition, expected: expected, output) { result in
             self.storage?.end(bytes: bytes, isWritten: result.isSuccess)
-            self.note(result, self.part(partition))
+            self.noteResult(result, self.part(partition))
             whenDurable(result)
         }
     }
@@ -146,19 +146,19 @@ package final class WatchedJournal: Journal {
 
     private func part(_ partition: PartitionID) -> Part { self.isApart ? .partition(partition) : .all }
 
-    private func note<Success>(_ result: Result<Success, JournalError>, _ part: Part) {
+    private func noteResult<Success>(_ result: Result<Success, JournalError>, _ part: Part) {
         switch result {
-        case .success: self.note(failure: nil, part)
+        case .success: self.noteState(failure: nil, part)
         case .failure(let error):
             switch error.code {
-            case .full, .readOnly, .failing, .unknownOutcome, .corrupt: self.note(failure: error, part)
+            case .full, .readOnly, .failing, .unknownOutcome, .corrupt: self.noteState(failure: error, part)
             // A full queue is the load's doing, a refusal the caller's; the disk has nothing to do with them.
             case .unavailable, .fenced, .closed, .formatMismatch, .locked, .invalid: break
             }
         }
     }
 
-    private func note(failure: JournalError?, _ part: Part) {
+    private func noteState(failure: JournalError?, _ part: Part) {
         let hasChanged = self.state.withLock { state in
             let hasChanged =
                 failure == nil ? state.failing.remove(part) != nil : state.failing.insert(part).inserted

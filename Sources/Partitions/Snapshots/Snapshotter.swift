@@ -103,7 +103,7 @@ package final class Snapshotter: Sendable {
     }
 
     /// Keeps to other settings from now on.
-    package func use(_ settings: GatewayConfiguration.Snapshots) { self.live.set(settings) }
+    package func applySettings(_ settings: GatewayConfiguration.Snapshots) { self.live.set(settings) }
 
     package var counters: Counters {
         let limit = self.clock.now() - .milliseconds(self.settings.interval.milliseconds * Self.overdueIntervals)

@@ -61,7 +61,7 @@ package final class StorageWatch: Sendable {
     }
 
     /// Keeps to other settings from now on.
-    package func use(_ settings: StorageBudget.Settings) {
+    package func applySettings(_ settings: StorageBudget.Settings) {
         self.state.withLock { $0.settings = settings }
         self.judge()
     }

@@ -56,7 +56,7 @@ package final class LiveApps: Sendable {
 
     /// Serves the apps of a configuration from now on, within its bounds; apps that it does not have keep their places and no
     /// name.
-    package func use(_ configuration: GatewayConfiguration, _ numbers: AppNumbers) {
+    package func applyConfiguration(_ configuration: GatewayConfiguration, _ numbers: AppNumbers) {
         self.state.withLock { state in
             state.apps = ServedApps(configuration, numbers, before: state.apps, work: self.work)
             state.origins = CrossOrigin(configuration)

@@ -29,7 +29,7 @@ extension CommandLog {
         let away = self.partitionIDs.filter { before.contains($0) || !self.isPresent($0) }
         for (partition, result) in await self.results(of: away, TokensQuestion(found.missing)) {
             switch result {
-            case .success(let changes): for change in changes { found.take(change, of: partition) }
+            case .success(let changes): for change in changes { found.takeChange(change, of: partition) }
             case .failure(let problem): silence = problem
             }
         }
@@ -58,7 +58,7 @@ extension CommandLog {
             }
         }
 
-        mutating func take(_ change: DirectoryChange, of partition: PartitionID) {
+        mutating func takeChange(_ change: DirectoryChange, of partition: PartitionID) {
             switch (change, self.known[change.token] ?? .unknown) {
             case (.bound(let token, let host, let instance), _):
                 let binding = TokenBinding(host: host, instance: instance, partition: partition)

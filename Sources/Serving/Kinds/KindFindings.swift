@@ -27,7 +27,7 @@ package struct KindFindings: Hashable, Sendable {
 
     package init() {}
 
-    package mutating func note(_ findings: [TimelineFinding], of instance: InstanceAddress, at now: Instant) {
+    package mutating func noteFindings(_ findings: [TimelineFinding], of instance: InstanceAddress, at now: Instant) {
         for finding in findings {
             Self.count(finding.code, 1, in: &self.counts)
             Self.count(finding.code, 1, in: &self.untold)
@@ -36,7 +36,7 @@ package struct KindFindings: Hashable, Sendable {
         }
     }
 
-    package mutating func note(_ slowness: Slowness) {
+    package mutating func noteSlowness(_ slowness: Slowness) {
         Self.count(slowness.rawValue, 1, in: &self.counts)
         Self.count(slowness.rawValue, 1, in: &self.untold)
     }

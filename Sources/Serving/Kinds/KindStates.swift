@@ -21,13 +21,18 @@ package final class KindStates: Sendable {
 
     package init() {}
 
-    package func note(_ findings: [TimelineFinding], of instance: InstanceAddress, _ key: KindKey, at now: Instant) {
+    package func noteFindings(
+        _ findings: [TimelineFinding],
+        of instance: InstanceAddress,
+        _ key: KindKey,
+        at now: Instant
+    ) {
         guard !findings.isEmpty else { return }
-        self.findings.withLock { $0[key, default: KindFindings()].note(findings, of: instance, at: now) }
+        self.findings.withLock { $0[key, default: KindFindings()].noteFindings(findings, of: instance, at: now) }
     }
 
-    package func note(_ slowness: KindFindings.Slowness, of key: KindKey) {
-        self.findings.withLock { $0[key, default: KindFindings()].note(slowness) }
+    package func noteSlowness(_ slowness: KindFindings.Slowness, of key: KindKey) {
+        self.findings.withLock { $0[key, default: KindFindings()].noteSlowness(slowness) }
     }
 
     package func takeHeader(of key: KindKey) -> String? { self.findings.withLock { $0[key]?.takeHeader() } }

@@ -13,7 +13,7 @@ package final class PushBacklog: Sendable {
     }
 
     /// Lets more or fewer wait from now on; those that do stay.
-    package func use(max: Int) { self.max.store(max, ordering: .relaxed) }
+    package func setLimit(max: Int) { self.max.store(max, ordering: .relaxed) }
 
     /// How many wait.
     package var count: Int { self.waiting.load(ordering: .relaxed) }

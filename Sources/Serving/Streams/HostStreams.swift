@@ -110,10 +110,10 @@ package final class HostStreams: Sendable {
     }
 
     /// Keeps other bounds from now on. Streams that are open stay, with the buffers and the lives that they have.
-    package func use(_ limits: Limits) {
+    package func applyLimits(_ limits: Limits) {
         self.table.withLock { table in
             table.limits = limits
-            table.history.use(capacity: limits.historyMax)
+            table.history.setLimit(capacity: limits.historyMax)
             table.bindings.capacity = limits.historyMax
         }
     }

@@ -40,7 +40,7 @@ package final class PushFollowers: Sendable {
     }
 
     /// Lets more or fewer follow from now on; those that do stay.
-    package func use(max: Int) { self.table.withLock { $0.max = max } }
+    package func setLimit(max: Int) { self.table.withLock { $0.max = max } }
 
     /// How many follow now.
     package var count: Int { self.waiting.load(ordering: .relaxed) }

@@ -42,7 +42,7 @@ package struct RecentEvents<Event: Sendable>: Sendable {
     ///
     /// - Returns: Those that are not kept any more, oldest first.
     @discardableResult
-    package mutating func use(capacity: Int) -> [Event] {
+    package mutating func setLimit(capacity: Int) -> [Event] {
         guard capacity != self.capacity else { return [] }
         let all = self.all
         let kept = min(all.count, capacity)

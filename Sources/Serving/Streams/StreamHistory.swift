@@ -43,8 +43,8 @@ package struct StreamHistory: Sendable {
     package var partitions: Int { self.parts.count }
 
     /// Keeps more or fewer events from now on; of fewer, the newest.
-    package mutating func use(capacity: Int) {
-        for item in self.recent.use(capacity: capacity) { self.forget(item) }
+    package mutating func setLimit(capacity: Int) {
+        for item in self.recent.setLimit(capacity: capacity) { self.forget(item) }
     }
 
     // MARK: Outgoing events

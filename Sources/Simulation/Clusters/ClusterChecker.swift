@@ -57,7 +57,7 @@ struct ClusterChecker {
 
     mutating func fault(_ sentence: String) { self.checker.fault(sentence) }
 
-    mutating func note(_ occurrence: ClusterOccurrence) { self.occurrences[occurrence, default: 0] += 1 }
+    mutating func noteOccurrence(_ occurrence: ClusterOccurrence) { self.occurrences[occurrence, default: 0] += 1 }
 
     // MARK: Records for nodes
 
@@ -114,10 +114,10 @@ struct ClusterChecker {
         let index = Int(partition.rawValue)
         do {
             let before = self.walks[index].last.time.disagreements
-            let (entry, input) = try self.walks[index].take(
+            let (entry, input) = try self.walks[index].takeMessage(
                 self.log.misread(message, in: self.log.names.input(partition))
             )
-            if self.walks[index].last.time.disagreements > before { self.note(.disagreement) }
+            if self.walks[index].last.time.disagreements > before { self.noteOccurrence(.disagreement) }
             self.checkTime(of: entry, partition, now)
             if let fan = input.fan {
                 self.checkCopy(input, fan, partition)
@@ -177,7 +177,7 @@ struct ClusterChecker {
                 )
                 continue
             }
-            self.note(.gatePassed)
+            self.noteOccurrence(.gatePassed)
         }
     }
 

@@ -33,12 +33,12 @@ extension ClusterRun {
         if !self.dice.chance(self.plan.lost) {
             let isLate = self.dice.chance(self.plan.late)
             let delay = 1 + self.dice.below(isLate ? Self.lateMax : self.plan.delayMax + 1)
-            self.queue.put(.arrive(publication), at: self.now + Int64(delay))
+            self.queue.insert(.arrive(publication), at: self.now + Int64(delay))
         }
         if publication.isDoubled {
-            self.queue.put(.arrive(publication), at: self.now + 1 + Int64(self.dice.below(Self.lateMax)))
+            self.queue.insert(.arrive(publication), at: self.now + 1 + Int64(self.dice.below(Self.lateMax)))
         }
-        self.queue.put(
+        self.queue.insert(
             .outcome(agent, attempt: self.attempts, .unknown("no answer in time")),
             at: publication.deadline
         )
@@ -47,7 +47,7 @@ extension ClusterRun {
     /// A message reaches the brokers.
     mutating func arrive(_ publication: Publication) {
         if self.now < self.fullUntil[publication.stream, default: 0] {
-            self.checker.note(.full)
+            self.checker.noteOccurrence(.full)
             if publication.isDoubled { return }
             return self.answer(publication, .refused(JournalError(.full, "the stream is full")))
         }
@@ -58,7 +58,7 @@ extension ClusterRun {
                 self.answer(publication, .notTaken("no responders available for request"))
             case 0: return
             case 1: return
-            default: self.queue.put(.arrive(publication), at: self.electionUntil + Int64(self.dice.below(3000)))
+            default: self.queue.insert(.arrive(publication), at: self.electionUntil + Int64(self.dice.below(3000)))
             }
             return
         }
@@ -71,18 +71,18 @@ extension ClusterRun {
         )
         let isLate = self.now > publication.deadline
         if case .stored(let sequence) = outcome {
-            if isLate { self.checker.note(.storedLate) }
+            if isLate { self.checker.noteOccurrence(.storedLate) }
             self.checker.readLog(now: self.now)
             self.announce(sequence, in: publication.stream)
         } else if isLate {
-            self.checker.note(.refusedLate)
+            self.checker.noteOccurrence(.refusedLate)
         }
         if !self.dice.chance(self.plan.lost) { self.answer(publication, outcome) }
     }
 
     private mutating func answer(_ publication: Publication, _ outcome: PublishOutcome) {
         let at = self.now + 1 + Int64(self.dice.below(self.plan.delayMax + 1))
-        self.queue.put(.outcome(publication.agent, attempt: publication.attempt, outcome), at: at)
+        self.queue.insert(.outcome(publication.agent, attempt: publication.attempt, outcome), at: at)
     }
 
     /// Consumers come to a message, each in its time.
@@ -94,7 +94,7 @@ extension ClusterRun {
         guard partition != nil || stream == self.log.names.fan else { return }
         for node in self.nodes where node.isUp {
             let lag = Int64(self.dice.below(self.plan.lagMax + 1))
-            self.queue.put(.seen(partition, sequence, node: node.number, life: node.life), at: self.now + 1 + lag)
+            self.queue.insert(.seen(partition, sequence, node: node.number, life: node.life), at: self.now + 1 + lag)
         }
     }
 
@@ -122,10 +122,10 @@ extension ClusterRun {
 
     /// Another broker leads, perhaps one whose clock is off.
     mutating func elect() {
-        self.checker.note(.election)
+        self.checker.noteOccurrence(.election)
         self.electionUntil = self.now + Int64(self.dice.below(10_000))
         self.brokerError = self.dice.pick([0, 0, 1500, -1500, 30_000, -30_000, 3_600_000, -3_600_000])
-        if abs(self.brokerError) >= 3_600_000 { self.checker.note(.clockOff) }
-        self.queue.put(.settleClock, at: self.electionUntil + Int64(self.dice.below(60_000)))
+        if abs(self.brokerError) >= 3_600_000 { self.checker.noteOccurrence(.clockOff) }
+        self.queue.insert(.settleClock, at: self.electionUntil + Int64(self.dice.below(60_000)))
     }
 }

@@ -18,15 +18,15 @@ extension ClusterRun {
         guard !self.requests[number].isAnswered else { return }
         if !self.dice.chance(self.plan.lost) {
             let at = self.now + 1 + Int64(self.dice.below(self.plan.delayMax + 1))
-            self.queue.put(.request(number, node: self.dice.below(self.nodes.count)), at: at)
+            self.queue.insert(.request(number, node: self.dice.below(self.nodes.count)), at: at)
         }
-        self.queue.put(.retry(number), at: self.now + 12_000 + Int64(self.dice.below(2000)))
+        self.queue.insert(.retry(number), at: self.now + 12_000 + Int64(self.dice.below(2000)))
     }
 
-    mutating func accept(_ number: Int, at node: SimulatedNode) {
+    mutating func acceptRequest(_ number: Int, at node: SimulatedNode) {
         guard node.isUp else { return }
         guard node.stoppedUntil <= self.now else {
-            return self.queue.put(.request(number, node: node.number), at: node.stoppedUntil)
+            return self.queue.insert(.request(number, node: node.number), at: node.stoppedUntil)
         }
         let request = self.requests[number]
         let partition = request.partitions.count == 1 ? request.partitions[0] : nil
@@ -38,7 +38,7 @@ extension ClusterRun {
         let request = self.requests[number]
         if case .push(let push) = request.record { self.checker.noteAccepted(push.id, request.partitions) }
         if self.dice.chance(self.plan.lost) { return }
-        self.queue.put(.answer(number), at: self.now + 1 + Int64(self.dice.below(self.plan.delayMax + 1)))
+        self.queue.insert(.answer(number), at: self.now + 1 + Int64(self.dice.below(self.plan.delayMax + 1)))
     }
 
     mutating func receive(_ reload: ReloadEffect) {
@@ -67,7 +67,7 @@ extension ClusterRun {
             node.clockError = Int64(self.dice.below(Int(Self.clockErrorMax) * 2)) - Self.clockErrorMax
         }
         if node.isUp, self.dice.chance(self.plan.stops) {
-            self.checker.note(.stop)
+            self.checker.noteOccurrence(.stop)
             node.stoppedUntil = self.now + Int64(self.dice.pick([3000, 30_000, 1_200_000, 3_600_000]))
             self.replace(node)
         }
@@ -110,7 +110,7 @@ extension ClusterRun {
         }
         self.planOwner(of: partition, node)
         if !self.nodes.contains(where: { $0.seats[index].isBelieved }) {
-            self.checker.note(.noOwner)
+            self.checker.noteOccurrence(.noOwner)
             // In the end some node believes it.
             if self.dice.chance(0.5) {
                 self.nodes[0].seats[index].isBelieved = true

@@ -87,7 +87,7 @@ extension ClusterRun {
     /// The outcome of an attempt is known, or no caller waits any longer.
     mutating func published(_ outcome: PublishOutcome, _ agent: Agent, _ node: SimulatedNode) {
         var lane = self.lane(agent, node)
-        if case .unknown = outcome { self.checker.note(.unknownAppend) }
+        if case .unknown = outcome { self.checker.noteOccurrence(.unknownAppend) }
         self.follow(self.unlessOver(lane.writer.published(outcome), &lane), &lane, agent, node)
         self.set(lane, agent, node)
         self.beginMessage(agent, node)
@@ -128,7 +128,7 @@ extension ClusterRun {
         }
         lane.newest = nil
         let step = lane.writer.found(newest: newest, ends: self.log.streams.ends(of: stream))
-        if case .settled(.success) = step { self.checker.note(.foundStored) }
+        if case .settled(.success) = step { self.checker.noteOccurrence(.foundStored) }
         return step
     }
 
@@ -190,7 +190,7 @@ extension ClusterRun {
 
     mutating func copied(_ outcome: PublishOutcome, _ agent: Agent, _ node: SimulatedNode) {
         guard let partition = node.copying.take() else { return }
-        if case .otherEnd = outcome { self.checker.note(.copyRefused) }
+        if case .otherEnd = outcome { self.checker.noteOccurrence(.copyRefused) }
         node.copier.copied(outcome, to: partition, at: Instant(milliseconds: self.now))
         self.plan(agent)
     }

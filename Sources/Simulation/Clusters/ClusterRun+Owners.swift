@@ -28,7 +28,7 @@ extension ClusterRun {
         let index = Int(partition.rawValue)
         node.seats[index].owner?.machine.stop()
         (node.seats[index].owner, node.seats[index].newest) = (nil, nil)
-        if node.seats[index].isClosed { self.checker.note(.gateCut) }
+        if node.seats[index].isClosed { self.checker.noteOccurrence(.gateCut) }
         node.seats[index].isClosed = false
         (node.seats[index].commit, node.seats[index].checkpoint) = (nil, nil)
         node.attempts[.commit(partition)] = nil
@@ -69,9 +69,9 @@ extension ClusterRun {
             self.starts += 1
             owner.start = self.starts
             if self.nodes.contains(where: { $0 !== node && $0.seats[index].owner != nil }) {
-                self.checker.note(.twoOwners)
+                self.checker.noteOccurrence(.twoOwners)
             }
-            if self.starts > FaultWorld.partitions { self.checker.note(.takeover) }
+            if self.starts > FaultWorld.partitions { self.checker.noteOccurrence(.takeover) }
             try owner.machine.start(newest: known)
             owner.machine.announce(LogPosition(node.seats[index].seen))
             (node.seats[index].owner, node.seats[index].hasCommitted) = (owner, false)
@@ -100,13 +100,13 @@ extension ClusterRun {
         switch error {
         case OwnerError.noState, OwnerError.otherRules: isPlanned = true
         case OwnerError.decidedByOthers(_, let rules):
-            self.checker.note(.otherRules)
+            self.checker.noteOccurrence(.otherRules)
             return self.handOn(partition, node, to: rules)
         case let error as JournalError where error.code == .fenced:
-            self.checker.note(.fenced)
+            self.checker.noteOccurrence(.fenced)
             isPlanned = true
         case let error as JournalError where error.code == .corrupt:
-            self.checker.note(.overtaken)
+            self.checker.noteOccurrence(.overtaken)
             isPlanned = true
         default: break
         }
@@ -171,7 +171,7 @@ extension ClusterRun {
             throw JournalError(.corrupt, "read of position \(position): the log begins with position \(ends.first)")
         }
         guard position.rawValue <= seen else {
-            self.checker.note(.lag)
+            self.checker.noteOccurrence(.lag)
             self.plan(agent, in: Self.lagPause)
             return try owner.machine.takeEntries(.failure(Self.away))
         }
@@ -270,7 +270,7 @@ extension ClusterRun {
             let copies = self.dice.chance(self.plan.doubled) ? 2 : 1
             for _ in 0..<copies {
                 let at = self.now + 1 + Int64(self.dice.below(self.plan.delayMax + 1))
-                self.queue.put(.reload(reload), at: at)
+                self.queue.insert(.reload(reload), at: at)
             }
         }
     }
@@ -284,7 +284,7 @@ extension ClusterRun {
         let at = self.now + max(delay.milliseconds, Self.tickSpacing)
         if let planned = owner.tickAt, planned <= at { return }
         owner.tickAt = at
-        self.queue.put(.tick(agent), at: at)
+        self.queue.insert(.tick(agent), at: at)
     }
 
     mutating func tick(_ agent: Agent, _ node: SimulatedNode) {

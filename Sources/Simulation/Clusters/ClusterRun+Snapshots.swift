@@ -31,7 +31,7 @@ extension ClusterRun {
             },
             refused: { _ in }
         )
-        if state.snapshot != nil { self.checker.note(.snapshotRead) }
+        if state.snapshot != nil { self.checker.noteOccurrence(.snapshotRead) }
         return state
     }
 
@@ -97,13 +97,13 @@ extension ClusterRun {
             self.stateWritten(partition, node)
             try self.tidy(partition, id, state.engine.time, store, node, isLast: isLast)
         } catch let error as JournalError where error.code == .closed {
-            self.checker.note(.snapshotCut)
+            self.checker.noteOccurrence(.snapshotCut)
             self.kill(node)
         } catch let error as JournalError where error.code == .corrupt {
             // Another one trimmed meanwhile.
-            self.checker.note(.overtaken)
+            self.checker.noteOccurrence(.overtaken)
         } catch OwnerError.noState {
-            self.checker.note(.overtaken)
+            self.checker.noteOccurrence(.overtaken)
         } catch {
             self.checker.fault("partition \(partition): no snapshot: \(error)")
         }
@@ -132,7 +132,7 @@ extension ClusterRun {
             kept.allSatisfy({ (try? RulesStanding.rules(of: $0, in: store)) == node.rules }),
             self.dice.chance(self.plan.damagedSnapshots)
         else { return }
-        self.checker.note(.snapshotDamaged)
+        self.checker.noteOccurrence(.snapshotDamaged)
         self.damaged.insert(newest)
         store.damage(newest)
     }
@@ -188,7 +188,7 @@ extension ClusterRun {
                     by: agent
                 )
             case .purgeEntries(let position):
-                self.checker.note(.trimmed)
+                self.checker.noteOccurrence(.trimmed)
                 streams.purge(input, before: position.rawValue)
                 trimming.purged()
             }

@@ -99,10 +99,10 @@ extension ClusterRun {
         let wasFollowing = node.seats[index].standby.take() != nil
         switch error {
         case OwnerError.decidedByOthers:
-            if wasFollowing { self.checker.note(.standbyGated) }
+            if wasFollowing { self.checker.noteOccurrence(.standbyGated) }
             return node.seats[index].isFollowing = false
         case OwnerError.noState: break
-        case let error as JournalError where error.code == .corrupt: self.checker.note(.standbyOvertaken)
+        case let error as JournalError where error.code == .corrupt: self.checker.noteOccurrence(.standbyOvertaken)
         default:
             return self.checker.fault("partition \(partition): the standby on node \(node.number) ended: \(error)")
         }
@@ -114,14 +114,14 @@ extension ClusterRun {
     /// Takes the standby of a partition, to become its owner.
     mutating func takeStandby(of partition: PartitionID, _ node: SimulatedNode) -> SimulatedOwner? {
         guard let standby = node.seats[Int(partition.rawValue)].standby.take() else { return nil }
-        self.checker.note(.standbyTakeover)
+        self.checker.noteOccurrence(.standbyTakeover)
         return standby
     }
 
     /// The newest output, as a new owner takes it.
     mutating func startOutput(of owner: SimulatedOwner, _ newest: OutputEntry?) -> OutputEntry? {
         guard owner.machine.isStandingBy, let newest, newest.record.through > owner.applied else { return newest }
-        self.checker.note(.standbyBehind)
+        self.checker.noteOccurrence(.standbyBehind)
         guard self.bug == .standbyTakesOverBehind, owner.machine.isBetweenEntries else { return newest }
         let record = OutputRecord(
             through: owner.applied,

@@ -101,7 +101,7 @@ package struct ClusterRun {
         var at = self.now
         for _ in 0..<Self.actions {
             at += Int64(self.dice.pick([10, 500, 20_000, 100_000, 600_000]))
-            self.queue.put(.act, at: at + Int64(self.dice.below(1000)))
+            self.queue.insert(.act, at: at + Int64(self.dice.below(1000)))
         }
         self.work(until: at + 60_000)
         self.calmDown()
@@ -133,9 +133,9 @@ package struct ClusterRun {
     // MARK: Events
 
     private mutating func work(until end: Int64) {
-        while self.checker.violations.isEmpty, let (at, event) = self.queue.take() {
+        while self.checker.violations.isEmpty, let (at, event) = self.queue.popFirst() {
             guard at <= end else {
-                self.queue.put(event, at: at)
+                self.queue.insert(event, at: at)
                 break
             }
             self.now = max(self.now, at)
@@ -148,7 +148,7 @@ package struct ClusterRun {
     private mutating func handle(_ event: Event) {
         switch event {
         case .act: self.act()
-        case .request(let number, let node): self.accept(number, at: self.nodes[node])
+        case .request(let number, let node): self.acceptRequest(number, at: self.nodes[node])
         case .answer(let number): self.requests[number].isAnswered = true
         case .retry(let number): self.send(number)
         case .reload(let reload): self.receive(reload)
@@ -160,7 +160,7 @@ package struct ClusterRun {
         case .arrive(let publication): self.arrive(publication)
         case .step(let agent): self.asNode(agent, event) { run, node in run.step(agent, node) }
         case .outcome(let agent, let attempt, let outcome):
-            self.asNode(agent, event) { run, node in run.take(outcome, attempt, agent, node) }
+            self.asNode(agent, event) { run, node in run.takeOutcome(outcome, attempt, agent, node) }
         case .tick(let agent): self.asNode(agent, event) { run, node in run.tick(agent, node) }
         case .seen(let partition, let sequence, let number, let life):
             let agent = Agent(node: number, life: life, work: .relay)
@@ -172,7 +172,7 @@ package struct ClusterRun {
     private mutating func asNode(_ agent: Agent, _ event: Event, _ body: (inout ClusterRun, SimulatedNode) -> Void) {
         let node = self.nodes[agent.node]
         guard node.isUp, node.life == agent.life else { return }
-        guard node.stoppedUntil <= self.now else { return self.queue.put(event, at: node.stoppedUntil) }
+        guard node.stoppedUntil <= self.now else { return self.queue.insert(event, at: node.stoppedUntil) }
         body(&self, node)
     }
 
@@ -190,7 +190,8 @@ package struct ClusterRun {
         if self.dice.chance(self.plan.crashes) { self.kill(node) }
     }
 
-    private mutating func take(_ outcome: PublishOutcome, _ attempt: Int, _ agent: Agent, _ node: SimulatedNode) {
+    private mutating func takeOutcome(_ outcome: PublishOutcome, _ attempt: Int, _ agent: Agent, _ node: SimulatedNode)
+    {
         guard node.attempts[agent.work] == attempt else { return }
         node.attempts[agent.work] = nil
         switch agent.work {
@@ -206,7 +207,7 @@ package struct ClusterRun {
     /// Has an agent do its next step soon, unless it will.
     mutating func plan(_ agent: Agent, in least: Int64 = 1) {
         guard self.nodes[agent.node].planned.insert(agent.work).inserted else { return }
-        self.queue.put(.step(agent), at: self.now + least + Int64(self.dice.below(self.plan.delayMax + 1)))
+        self.queue.insert(.step(agent), at: self.now + least + Int64(self.dice.below(self.plan.delayMax + 1)))
     }
 
     /// Whether the brokers answer a question.
@@ -221,12 +222,12 @@ package struct ClusterRun {
 
     mutating func kill(_ node: SimulatedNode) {
         guard node.isUp else { return }
-        self.checker.note(.death)
+        self.checker.noteOccurrence(.death)
         self.crashes += 1
         node.isUp = false
         node.life += 1
         for partition in Self.partitions { node.seats[Int(partition.rawValue)].owner?.machine.stop() }
-        self.queue.put(.boot(node: node.number), at: self.now + 10 + Int64(self.dice.below(60_000)))
+        self.queue.insert(.boot(node: node.number), at: self.now + 10 + Int64(self.dice.below(60_000)))
     }
 
     /// A node starts: it knows the streams' contents, and nothing else.
@@ -254,7 +255,7 @@ package struct ClusterRun {
         for partition in Self.partitions.map(Optional.some) + [nil] {
             let last = self.log.streams.ends(of: partition.map(self.log.names.input) ?? self.log.names.fan).last
             let lag = Int64(self.dice.below(self.plan.lagMax + 1))
-            self.queue.put(.seen(partition, last, node: node.number, life: node.life), at: self.now + 1 + lag)
+            self.queue.insert(.seen(partition, last, node: node.number, life: node.life), at: self.now + 1 + lag)
         }
     }
 

@@ -165,7 +165,7 @@ struct SimulatedLog: Sendable {
         while entries.count < entriesMax, walk.next.rawValue <= last,
             let message = self.streams.message(from: walk.next.rawValue, in: stream)
         {
-            let entry = try walk.take(self.misread(message, in: stream)).entry
+            let entry = try walk.takeMessage(self.misread(message, in: stream)).entry
             if entry.position >= position { entries.append(entry) }
         }
         return (entries, walk.last)
@@ -213,7 +213,7 @@ struct ClusterSnapshots: SnapshotStore {
         "\(self.log.names.chunks(partition, upload)).\(number)"
     }
 
-    private func note(of id: SnapshotID) throws(JournalError) -> SnapshotNote? {
+    private func readNote(of id: SnapshotID) throws(JournalError) -> SnapshotNote? {
         let subject = SnapshotNote.subject(of: id, self.log.names)
         guard let note = self.log.streams.newest(in: self.log.names.notes, of: subject) else { return nil }
         return try SnapshotNote(note.bytes, SimulatedLog.journalID, in: subject)
@@ -226,7 +226,7 @@ struct ClusterSnapshots: SnapshotStore {
     }
 
     func read(_ id: SnapshotID, wanting isWanted: (UInt8) -> Bool, _ body: ([UInt8]) throws -> Void) throws {
-        guard let note = try self.note(of: id) else { throw JournalError(.corrupt, "there is no \(id)") }
+        guard let note = try self.readNote(of: id) else { throw JournalError(.corrupt, "there is no \(id)") }
         try SnapshotChunks.read(
             note,
             of: self.head(id),
@@ -270,7 +270,7 @@ struct ClusterSnapshots: SnapshotStore {
     }
 
     func remove(_ id: SnapshotID) throws(JournalError) {
-        let note = try self.note(of: id)
+        let note = try self.readNote(of: id)
         self.log.streams.purge(self.log.names.notes, like: SnapshotNote.subject(of: id, self.log.names))
         guard let note else { return }
         self.log.streams.purge(self.log.names.chunks, like: self.log.names.chunks(id.partition, note.upload) + ".")
@@ -282,7 +282,7 @@ struct ClusterSnapshots: SnapshotStore {
 
     /// Takes a snapshot's first chunk away.
     func damage(_ id: SnapshotID) {
-        guard let note = try? self.note(of: id) else { return }
+        guard let note = try? self.readNote(of: id) else { return }
         self.log.streams.purge(self.log.names.chunks, like: self.chunk(0, id.partition, note.upload))
     }
 

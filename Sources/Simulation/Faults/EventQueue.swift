@@ -17,10 +17,10 @@ struct EventQueue<Event: Sendable>: Sendable {
     /// When the next one happens.
     var next: Int64? { self.items.min?.at }
 
-    mutating func put(_ event: Event, at: Int64) {
+    mutating func insert(_ event: Event, at: Int64) {
         self.items.insert(Item(at: at, number: self.number, event: event))
         self.number += 1
     }
 
-    mutating func take() -> (at: Int64, event: Event)? { self.items.popMin().map { ($0.at, $0.event) } }
+    mutating func popFirst() -> (at: Int64, event: Event)? { self.items.popMin().map { ($0.at, $0.event) } }
 }

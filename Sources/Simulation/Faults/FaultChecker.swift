@@ -74,7 +74,7 @@ struct FaultChecker: Sendable {
         if self.violations.count < Self.violationsMax { self.violations.append(sentence) }
     }
 
-    mutating func note(_ occurrence: Occurrence, _ count: Int = 1) {
+    mutating func noteOccurrence(_ occurrence: Occurrence, _ count: Int = 1) {
         if count > 0 { self.occurrences[occurrence, default: 0] += count }
     }
 
@@ -123,9 +123,9 @@ struct FaultChecker: Sendable {
     mutating func noteApplied(_ entry: LogEntry, _ applied: LogWitness.Applied, _ witness: LogWitness) {
         let partition = Int(witness.partition.rawValue)
         let records = Self.bindingRecords(of: entry)
-        for issue in applied.issued { self.note(issue) }
+        for issue in applied.issued { self.noteIssued(issue) }
         self.obligations[partition].follow(records, applied, witness)
-        self.take(from: partition)
+        self.takeFindings(from: partition)
         for push in applied.pushes { self.check(push, records, witness) }
         for timeline in applied.additional { self.check(timeline, applied.issued) }
         for case .push(let push) in records where records.count == 1 { self.checkGuarded(push.id, witness) }
@@ -141,8 +141,8 @@ struct FaultChecker: Sendable {
         }
     }
 
-    private mutating func take(from partition: Int) {
-        let (faults, occurrences) = self.obligations[partition].take()
+    private mutating func takeFindings(from partition: Int) {
+        let (faults, occurrences) = self.obligations[partition].takeFindings()
         for sentence in faults { self.fault(sentence) }
         self.occurrences.merge(occurrences) { $0 + $1 }
     }
@@ -157,7 +157,7 @@ struct FaultChecker: Sendable {
         }
     }
 
-    private mutating func note(_ issue: LogWitness.Issued) {
+    private mutating func noteIssued(_ issue: LogWitness.Issued) {
         let reload = issue.reload
         if self.issued[reload.id] != nil { self.fault("\(reload.id) came out twice") }
         self.issued[reload.id] = issue
@@ -190,7 +190,7 @@ struct FaultChecker: Sendable {
 
     /// One push through APNs: a control alone, or all push-enabled widgets of a host, each of which it counts for.
     private mutating func check(_ push: TokenPush, _ records: [Record], _ owner: LogWitness) {
-        self.note(push.isControl ? .controlPush : .tokenPush)
+        self.noteOccurrence(push.isControl ? .controlPush : .tokenPush)
         let addresses = push.members.map(\.reload.address)
         let controls = addresses.count { $0.instance == FaultWorld.control }
         if push.isControl ? addresses.count != 1 || controls != 1 : controls != 0 {
@@ -198,8 +198,8 @@ struct FaultChecker: Sendable {
         }
         for (index, member) in push.members.enumerated() {
             let id = member.reload.id
-            self.note(.collateral, member.collateral == .conforming ? 1 : 0)
-            self.note(.collateralOver, member.collateral == .over ? 1 : 0)
+            self.noteOccurrence(.collateral, member.collateral == .conforming ? 1 : 0)
+            self.noteOccurrence(.collateralOver, member.collateral == .over ? 1 : 0)
             let hasOwnDemand = member.reload.pushCount > 0 || member.reload.causes.contains(.appRequest)
             if index == 0 ? member.collateral != nil : member.isCharged && member.collateral == nil && !hasOwnDemand {
                 self.fault("\(id) has a wrong charge in the push of \(push.id)")
@@ -339,7 +339,7 @@ struct FaultChecker: Sendable {
 
     /// APNs said that a token is not valid.
     mutating func noteGone(_ token: DeviceToken) {
-        self.note(.goneToken)
+        self.noteOccurrence(.goneToken)
         self.goneTokens.insert(token)
     }
 
@@ -398,7 +398,7 @@ struct FaultChecker: Sendable {
             if obligations.hasChangedPolicy(in: before.last...position),
                 allowance.lowerBound <= before.allowance.upperBound
             {
-                self.note(.changedWindow)
+                self.noteOccurrence(.changedWindow)
                 before.allowance = allowance
             }
             if !before.allowance.overlaps(allowance) {
@@ -406,7 +406,7 @@ struct FaultChecker: Sendable {
             }
             let count = before.count + (self.refused.contains(charge.id) ? 0 : 1)
             windows[charge.windowStart] = (count, before.allowance.clamped(to: allowance), position)
-            if count > before.allowance.upperBound { self.note(.granted) }
+            if count > before.allowance.upperBound { self.noteOccurrence(.granted) }
             if count > charge.limit { self.fault("\(charge.id): \(count) charged of \(charge.limit) in a window") }
             let allowanceMax = obligations.policies(at: position).map(Self.allowanceMax).max() ?? 0
             if allowance.lowerBound > allowanceMax { self.fault("\(address): an allowance of \(allowance)") }
@@ -434,7 +434,7 @@ struct FaultChecker: Sendable {
                 self.fault("partition \(owner.partition): \(stats.matched) matched, \(stats.outcomes.total) outcomes")
             }
             self.obligations[Int(owner.partition.rawValue)].checkPushes(witness)
-            self.take(from: Int(owner.partition.rawValue))
+            self.takeFindings(from: Int(owner.partition.rawValue))
         }
     }
 

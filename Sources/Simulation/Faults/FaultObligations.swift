@@ -37,12 +37,12 @@ struct FaultObligations: Sendable {
     private var faults: [String] = []
 
     /// The faults and occurrences since the last call.
-    mutating func take() -> (faults: [String], occurrences: [Occurrence: Int]) {
+    mutating func takeFindings() -> (faults: [String], occurrences: [Occurrence: Int]) {
         defer { (self.faults, self.occurrences) = ([], [:]) }
         return (self.faults, self.occurrences)
     }
 
-    private mutating func note(_ occurrence: Occurrence, _ count: Int = 1) {
+    private mutating func noteOccurrence(_ occurrence: Occurrence, _ count: Int = 1) {
         if count > 0 { self.occurrences[occurrence, default: 0] += count }
     }
 
@@ -59,17 +59,17 @@ struct FaultObligations: Sendable {
         let orders = records.compactMap { record in
             if case .order(let order) = record { order } else { nil }
         }
-        for order in orders { self.take(order, owner, isLast: records.count == 1) }
+        for order in orders { self.takeOrder(order, owner, isLast: records.count == 1) }
         // Between several orders of one entry anything may have been paused or not.
         let paused = orders.count > 1 ? [:] : before
         for issue in applied.issued { self.check(issue, paused, records) }
         for record in records {
             switch record {
-            case .register(let registration): self.take(registration, owner)
+            case .register(let registration): self.takeRegistration(registration, owner)
             case .unregister(let removal):
                 if owner.engine.host(removal.host) == nil { self.gone.insert(removal.host) }
-            case .push(let push): self.take(push, owner)
-            case .settings(let settings): self.take(settings, at: owner.applied)
+            case .push(let push): self.takePush(push, owner)
+            case .settings(let settings): self.takeSettings(settings, at: owner.applied)
             case .configure(let change): self.takeChange(change, at: owner.applied)
             default: break
             }
@@ -109,7 +109,7 @@ struct FaultObligations: Sendable {
             if reload.issuedAt < earliest {
                 self.faults.append("\(reload.id) comes before the earliest instant of push \(push)")
             }
-            self.note(.scheduled)
+            self.noteOccurrence(.scheduled)
         }
     }
 
@@ -120,16 +120,16 @@ struct FaultObligations: Sendable {
     // MARK: Policies
 
     private mutating func takeChange(_ change: SettingsChange, at position: LogPosition) {
-        guard change.base == self.settingsVersion else { return self.note(.overtakenSettings) }
+        guard change.base == self.settingsVersion else { return self.noteOccurrence(.overtakenSettings) }
         self.settingsVersion += 1
-        if let settings = change.settings { self.take(settings, at: position) }
+        if let settings = change.settings { self.takeSettings(settings, at: position) }
     }
 
-    private mutating func take(_ settings: EngineSettings, at position: LogPosition) {
+    private mutating func takeSettings(_ settings: EngineSettings, at position: LogPosition) {
         let name = settings.apps.first?.kinds.first?.budget.name
         // By its name: the log's numbers may be wrong ones.
         guard let policy = FaultWorld.policies.first(where: { $0.name == name }) else { return }
-        if let last = self.policies.last, last.policy != policy { self.note(.policyChange) }
+        if let last = self.policies.last, last.policy != policy { self.noteOccurrence(.policyChange) }
         self.policies.append((policy, position))
     }
 
@@ -146,7 +146,7 @@ struct FaultObligations: Sendable {
 
     // MARK: Leases
 
-    private mutating func take(_ registration: HostRegistration, _ owner: LogWitness) {
+    private mutating func takeRegistration(_ registration: HostRegistration, _ owner: LogWitness) {
         // A registration that is older than the applied one changes nothing.
         guard let view = owner.engine.host(registration.host), view.revision == registration.revision else { return }
         self.leases[view.host] = registration.lease.map { owner.engine.time + $0 }
@@ -159,7 +159,7 @@ struct FaultObligations: Sendable {
             let address = InstanceAddress(host: view.host, instance: instance.id)
             return (owner.engine.instance(address)?.budget.charged ?? 0) > 0
         }
-        self.note(.lapseReturn, used)
+        self.noteOccurrence(.lapseReturn, used)
     }
 
     /// A lease ends with the second in which it runs out, at the latest.
@@ -169,18 +169,20 @@ struct FaultObligations: Sendable {
             self.leases[host] = nil
             self.gone.insert(host)
             self.lapsed.insert(host)
-            self.note(.lapse)
+            self.noteOccurrence(.lapse)
             if owner.engine.host(host) != nil { self.faults.append("\(host) is still there after its lease") }
         }
     }
 
     // MARK: Pushes
 
-    private mutating func take(_ push: PushRecord, _ owner: LogWitness) {
+    private mutating func takePush(_ push: PushRecord, _ owner: LogWitness) {
         self.notBefore[push.id] = push.notBefore
         let isPaused = self.pauses.values.contains { $0 > owner.engine.time }
         guard isPaused, let view = owner.engine.push(push.id, team: push.team).first else { return }
-        if view.position == owner.applied, push.notBefore == nil { self.note(.heldByPause, view.counts[.deferred]) }
+        if view.position == owner.applied, push.notBefore == nil {
+            self.noteOccurrence(.heldByPause, view.counts[.deferred])
+        }
     }
 
     /// Checks an engine's books against the pushes' own conditions, and against others' orders about them.
@@ -205,12 +207,12 @@ struct FaultObligations: Sendable {
     // MARK: Orders
 
     /// - Parameter isLast: Whether the engine is right behind it, and has not read on.
-    private mutating func take(_ order: OperatorOrder, _ owner: LogWitness, isLast: Bool) {
+    private mutating func takeOrder(_ order: OperatorOrder, _ owner: LogWitness, isLast: Bool) {
         switch order.action {
         case .pause(let until): self.pauses[order.scope] = until ?? .distantFuture
         case .resume: self.pauses[order.scope] = nil
         case .cancel:
-            if isLast { self.take(cancelOf: order.scope, owner) }
+            if isLast { self.takeCancel(cancelOf: order.scope, owner) }
         case .reload: break
         case .grant(let count):
             for address in Self.addresses(in: order.scope) {
@@ -238,12 +240,12 @@ struct FaultObligations: Sendable {
         return owner.engine.time - length...owner.engine.time
     }
 
-    private mutating func take(cancelOf scope: OrderScope, _ owner: LogWitness) {
+    private mutating func takeCancel(cancelOf scope: OrderScope, _ owner: LogWitness) {
         switch scope {
         case .push(let id, _, _):
             guard let view = owner.engine.push(id, team: FaultWorld.team).first else { return }
             self.cancelled[id] = (view.counts[.cancelled], owner.applied)
-            self.note(.cancelled, view.counts[.cancelled])
+            self.noteOccurrence(.cancelled, view.counts[.cancelled])
             if view.counts[.deferred] > 0 { self.faults.append("push \(id) is cancelled and waits") }
         case .app:
             let waiting = owner.engine.stats().outcomes[.deferred]

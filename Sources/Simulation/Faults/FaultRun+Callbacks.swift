@@ -9,13 +9,13 @@ extension FaultRun {
     /// Takes a callback that has come: now or later, once or twice, or not at all.
     mutating func follow(_ message: JournalInbox.Message) {
         guard !self.goesAstray(message) else { return }
-        self.take(message)
+        self.takeMessage(message)
         guard !self.isDown, self.dice.chance(self.plan.doubled) else { return }
-        self.checker.note(message.repetition)
+        self.checker.noteOccurrence(message.repetition)
         if self.mayComeLate(message), self.dice.chance(0.5) {
-            self.queue.put(.callback(message), at: self.now + 1 + Int64(self.dice.below(self.plan.delayMax)))
+            self.queue.insert(.callback(message), at: self.now + 1 + Int64(self.dice.below(self.plan.delayMax)))
         } else {
-            self.take(message)
+            self.takeMessage(message)
         }
     }
 
@@ -30,20 +30,20 @@ extension FaultRun {
         case .appended(_, .some, .success):
             // The connection of the client is gone.
             guard self.dice.chance(self.plan.lost) else { return false }
-            self.checker.note(.lostAppend)
+            self.checker.noteOccurrence(.lostAppend)
             return true
         case .announced:
             // The next hint may come first, and tells of these entries, too.
             guard self.dice.chance(self.plan.lost) else { return false }
-            self.checker.note(.lateHint)
-            self.queue.put(.callback(message), at: self.now + 1 + Int64(self.dice.below(1000)))
+            self.checker.noteOccurrence(.lateHint)
+            self.queue.insert(.callback(message), at: self.now + 1 + Int64(self.dice.below(1000)))
             return true
         case .appended, .reported, .fetched, .committed: return false
         }
     }
 
     /// Takes a callback; one for an earlier start is ignored.
-    mutating func take(_ message: JournalInbox.Message) {
+    mutating func takeMessage(_ message: JournalInbox.Message) {
         switch message {
         case .appended(let start, let request, let result):
             guard start == self.start, let request, case .success = result else { return }
@@ -74,7 +74,7 @@ extension FaultRun {
     /// - Parameter units: How much the owner applies at a time.
     mutating func read(from position: LogPosition, _ owner: SimulatedOwner, slice units: Int) throws {
         if self.dice.chance(self.plan.failedReads) {
-            self.checker.note(.failedRead)
+            self.checker.noteOccurrence(.failedRead)
             // The log is away for a while, or its disk fails, and the process ends by that.
             let code: JournalError.Code = self.mayDie && self.dice.chance(0.1) ? .failing : .unavailable
             return try owner.machine.takeEntries(.failure(JournalError(code, "a fault of the simulation")))
@@ -85,14 +85,14 @@ extension FaultRun {
         )
         try owner.machine.takeEntries(result)
         guard self.dice.chance(self.plan.doubled) else { return }
-        self.checker.note(.repeatedRead)
+        self.checker.noteOccurrence(.repeatedRead)
         try owner.machine.takeEntries(result)
     }
 
     /// The newest output, behind one with an unknown outcome. The disk is in trouble then, and often cannot be read either.
     mutating func lookUpOutput(of partition: PartitionID) throws(JournalError) -> OutputEntry? {
         if self.dice.chance(self.plan.failedReads * 5) {
-            self.checker.note(.failedLookUp)
+            self.checker.noteOccurrence(.failedLookUp)
             throw JournalError(.failing, "a fault of the simulation")
         }
         return try self.journal.lastOutput(partition)

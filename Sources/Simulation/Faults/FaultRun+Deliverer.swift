@@ -49,7 +49,7 @@ extension FaultRun {
     private mutating func planWake(of deliverer: SimulatedDeliverer) {
         guard let at = self.wakeTime(deliverer.machine.nextDue, planned: deliverer.wakesAt) else { return }
         deliverer.wakesAt = at
-        self.queue.put(.wakeDeliverer(start: deliverer.start), at: at)
+        self.queue.insert(.wakeDeliverer(start: deliverer.start), at: at)
     }
 
     private mutating func perform(_ action: DeliveryAction, _ deliverer: SimulatedDeliverer) {
@@ -63,19 +63,19 @@ extension FaultRun {
             owner.machine.askForCheckpoint()
         case .findPushes(let number, let host, let ids):
             let at = self.now + Int64(self.dice.below(self.plan.delayMax))
-            self.queue.put(.findPushes(number, host, ids, start: start), at: at)
+            self.queue.insert(.findPushes(number, host, ids, start: start), at: at)
         case .send(let request): self.send(self.mutated(request), deliverer)
         case .log(let number, let tryNumber, let host, let records):
             self.log(number, try: tryNumber, host, records, start: start)
-        case .awaitLog(let number): self.queue.put(.logAgain(number, start: start), at: self.now + 1000)
+        case .awaitLog(let number): self.queue.insert(.logAgain(number, start: start), at: self.now + 1000)
         case .renewProviderToken: self.upstream.isTokenExpired = false
-        case .tellHealth(.trouble, _, _): self.checker.note(.upstreamTrouble)
+        case .tellHealth(.trouble, _, _): self.checker.noteOccurrence(.upstreamTrouble)
         case .tellHealth(.well, _, _), .forget, .tellInvalidToken: return
         }
     }
 
     private mutating func send(_ request: DeliveryRequest, _ deliverer: SimulatedDeliverer) {
-        if request.tryNumber > 1 { self.checker.note(.retriedDelivery) }
+        if request.tryNumber > 1 { self.checker.noteOccurrence(.retriedDelivery) }
         if deliverer.answered[request.number, default: 0] < request.tryNumber - 1 {
             self.checker.fault("\(request.reloads[0].id) is tried again, and nothing has come of the last try")
         }
@@ -84,11 +84,11 @@ extension FaultRun {
         self.transmit(.upstream(request, start: deliverer.start))
         let failure = DeliveryFailure(isFinal: false, reason: "no answer in time", detail: "a fault of the simulation")
         let at = self.now + request.timeout.milliseconds
-        self.queue.put(.upstreamAnswer(.failure(failure), request, start: deliverer.start), at: at)
+        self.queue.insert(.upstreamAnswer(.failure(failure), request, start: deliverer.start), at: at)
     }
 
     /// An answer reaches the deliverer that sent the request.
-    mutating func take(_ answer: DeliveryAnswer, to request: DeliveryRequest, start: Int) {
+    mutating func takeAnswer(_ answer: DeliveryAnswer, to request: DeliveryRequest, start: Int) {
         guard let deliverer = self.deliverer(start) else { return }
         deliverer.answered[request.number] = max(deliverer.answered[request.number] ?? 0, request.tryNumber)
         let isTakenTwice = self.mutation == .takesVerdictsTwice
@@ -114,7 +114,7 @@ extension FaultRun {
         let inbox = self.inbox
         self.drawWriteFaults()
         self.journal.append(Submission(partition: partition, records: packed)) { result in
-            inbox.put(.reported(start: start, number, try: tryNumber, partition, result))
+            inbox.append(.reported(start: start, number, try: tryNumber, partition, result))
         }
     }
 
@@ -157,7 +157,7 @@ extension FaultRun {
         deliverer.search = nil
         let question = ReloadsQuestion(.undelivered, from: search.first, through: position, limit: search.limit)
         let page = question.answer(from: owner.engine)
-        self.checker.note(.caughtUp, page.reloads.count)
+        self.checker.noteOccurrence(.caughtUp, page.reloads.count)
         deliverer.machine.takeUndelivered(page, of: owner.partition, now: self.clock.now)
     }
 }

@@ -59,7 +59,7 @@ extension FaultRun {
             let at = self.wakeTime(fetcher.machine.nextDue(self.clock.now), planned: fetcher.wakesAt)
         else { return isBusy }
         fetcher.wakesAt = at
-        self.queue.put(.fetch(.wake, start: fetcher.start), at: at)
+        self.queue.insert(.fetch(.wake, start: fetcher.start), at: at)
         return isBusy
     }
 
@@ -73,18 +73,18 @@ extension FaultRun {
         case .store(let exchange, let timelines): self.store(timelines, of: exchange, fetcher)
         case .showPlaceholder(let subject):
             if !subject.isNew { self.checker.fault("\(subject.reload) shows a placeholder over a timeline") }
-        case .answerCallBack(_, let taken): self.checker.note(.calledBack, taken)
-        case .tellHealth(.trouble, _): self.checker.note(.providerTrouble)
+        case .answerCallBack(_, let taken): self.checker.noteOccurrence(.calledBack, taken)
+        case .tellHealth(.trouble, _): self.checker.noteOccurrence(.providerTrouble)
         case .tellHealth(.well, _), .forget, .tellFault: return
         }
     }
 
     private mutating func answerLater(_ step: FetchStep, _ fetcher: SimulatedFetcher) {
         let at = self.now + Int64(self.dice.below(self.plan.delayMax))
-        self.queue.put(.fetch(step, start: fetcher.start), at: at)
+        self.queue.insert(.fetch(step, start: fetcher.start), at: at)
     }
 
-    mutating func take(_ step: FetchStep, start: Int) {
+    mutating func takeStep(_ step: FetchStep, start: Int) {
         // Those two happen also if the start that asked has died.
         if case .ask(let number, let subjects) = step { return self.arrive(number, subjects, start: start) }
         if case .callBack(let parts) = step {
@@ -101,14 +101,14 @@ extension FaultRun {
             }
         case .search(let search, let limit):
             let (finds, next) = self.find(search, limit, fetcher)
-            fetcher.machine.take(finds, in: search, next: next, now: now)
+            fetcher.machine.takeFinds(finds, in: search, next: next, now: now)
         case .findWanted(let exchange, let reloads):
             fetcher.machine.takeWanted(self.wanted(reloads, exchange, fetcher), of: exchange, now: now)
         case .placeholder(let context):
             let isThere = !self.dice.chance(self.plan.providerTroubles)
             if isThere { fetcher.placeholders.insert(context) }
             fetcher.machine.takePlaceholder(of: context, isThere: isThere, now: now)
-        case .answer(let number, let answer): self.take(answer, to: number, fetcher)
+        case .answer(let number, let answer): self.takeAnswer(answer, to: number, fetcher)
         case .wake: fetcher.wakesAt = nil
         case .ask, .callBack: return
         }
@@ -132,7 +132,7 @@ extension FaultRun {
     /// Whether a partition does not answer this time.
     private mutating func isSilent() -> Bool {
         let isSilent = self.dice.chance(self.plan.silentPartitions)
-        if isSilent { self.checker.note(.silentPartition) }
+        if isSilent { self.checker.noteOccurrence(.silentPartition) }
         return isSilent
     }
 

@@ -32,13 +32,13 @@ extension FaultRun {
         self.rivals = []
         self.deliverers = []
         self.fetchers = []
-        _ = self.inbox.take()
+        _ = self.inbox.takeAll()
         self.disconnectHosts()
     }
 
     /// Another gateway takes the log over, and this one does not know: it goes on until the journal refuses its outputs.
     mutating func takeOver() {
-        self.checker.note(.takeover)
+        self.checker.noteOccurrence(.takeover)
         self.rivals += self.owners
         self.isStarted = false
         self.disconnectHosts()
@@ -63,7 +63,7 @@ extension FaultRun {
     private mutating func disconnectHosts() {
         for host in self.hosts.indices {
             self.hosts[host].session = nil
-            self.queue.put(.connect(host), at: self.now + 10 + Int64(self.dice.below(3000)))
+            self.queue.insert(.connect(host), at: self.now + 10 + Int64(self.dice.below(3000)))
         }
     }
 
@@ -95,7 +95,7 @@ extension FaultRun {
             let chunkBytesMax = self.dice.pick([1, 200, 2000, 262_144])
             let owner = SimulatedOwner(state.makeOwner(chunkBytesMax: chunkBytesMax), start: self.start)
             let (start, inbox) = (self.start, self.inbox)
-            self.journal.observeAppends(partition) { inbox.put(.announced(start: start, partition, $0)) }
+            self.journal.observeAppends(partition) { inbox.append(.announced(start: start, partition, $0)) }
             self.owners.append(owner)
             // Tokens that a snapshot holds; the log behind it tells of the others.
             self.learnTokens(of: owner)
@@ -132,7 +132,7 @@ extension FaultRun {
     // MARK: Requests
 
     /// A request has come: it goes into the log, and is answered when it is there.
-    mutating func accept(_ number: Int) {
+    mutating func acceptRequest(_ number: Int) {
         guard !self.dies() else { return }
         guard let record = self.admit(number) else { return }
         self.requests[number].wasAppended = true
@@ -152,12 +152,12 @@ extension FaultRun {
         self.drawWriteFaults()
         if partitions.count == 1 {
             self.journal.append(Submission(partition: partitions[0], records: parts[0])) { result in
-                inbox.put(.appended(start: start, request: request, result.map { _ in () }))
+                inbox.append(.appended(start: start, request: request, result.map { _ in () }))
             }
         } else {
             self.journal.appendToAll(
                 SubmissionToAll(each: parts),
-                whenDurable: { inbox.put(.appended(start: start, request: request, $0)) },
+                whenDurable: { inbox.append(.appended(start: start, request: request, $0)) },
                 whenPlaced: { _ in }
             )
         }
@@ -171,14 +171,14 @@ extension FaultRun {
         if !self.isHeld, self.dice.chance(self.plan.heldWrites) {
             self.isHeld = true
             self.journal.hold()
-            self.queue.put(.release, at: self.now + 1 + Int64(self.dice.below(1000)))
+            self.queue.insert(.release, at: self.now + 1 + Int64(self.dice.below(1000)))
         }
     }
 
     /// The fault of a write, and whether it is stored all the same; nil if it has none.
     private mutating func drawWriteFault() -> (error: JournalError, isStored: Bool)? {
         if self.now < self.isFullUntil {
-            self.checker.note(.fullDisk)
+            self.checker.noteOccurrence(.fullDisk)
             return (JournalError(.full, "a fault of the simulation"), false)
         }
         if self.dice.chance(self.plan.failedWrites) {
@@ -200,7 +200,7 @@ extension FaultRun {
         guard case .push(var push) = request.record else { return request.record }
         if let token = request.token {
             guard let known = self.directory[token], let known else {
-                self.checker.note(.unknownToken)
+                self.checker.noteOccurrence(.unknownToken)
                 self.turnAway(number, push.id)
                 return nil
             }
@@ -210,7 +210,7 @@ extension FaultRun {
         if let matchedMax = request.matchedMax {
             let counts = self.owners.map { $0.engine.matchCount(push).matched }
             if counts.reduce(0, +) > matchedMax, self.mutation != .ignoresMatchedMax {
-                self.checker.note(.turnedAway)
+                self.checker.noteOccurrence(.turnedAway)
                 self.turnAway(number, push.id)
                 return nil
             }
@@ -243,7 +243,7 @@ extension FaultRun {
         var isBusy = true
         while isBusy, !self.isDown {
             isBusy = false
-            for message in self.inbox.take() where !self.isDown {
+            for message in self.inbox.takeAll() where !self.isDown {
                 isBusy = true
                 self.follow(message)
             }
@@ -302,9 +302,9 @@ extension FaultRun {
         case .commit(let record, let expected): self.commit(record, expected: expected, owner)
         // A start takes no virtual time.
         case .awaitRetry where owner.machine.isReplaying: owner.machine.retry()
-        case .awaitRetry: self.queue.put(.journalAgain(owner.partition, start: owner.start), at: self.now + 50)
+        case .awaitRetry: self.queue.insert(.journalAgain(owner.partition, start: owner.start), at: self.now + 50)
         case .readNewestOutput:
-            self.checker.note(.unknownOutput)
+            self.checker.noteOccurrence(.unknownOutput)
             try owner.machine.takeNewestOutput(try self.lookUpOutput(of: owner.partition))
         case .publish(let output): self.publish(output.effects, owner)
         // Operators of one machine change rules while it does not run.
@@ -314,7 +314,7 @@ extension FaultRun {
             guard owner.wantsSnapshot else { return }
             owner.wantsSnapshot = false
             let at = self.now + Int64(self.dice.below(5000))
-            self.queue.put(.snapshot(owner.partition, checkpoint), at: at)
+            self.queue.insert(.snapshot(owner.partition, checkpoint), at: at)
         }
     }
 
@@ -341,7 +341,7 @@ extension FaultRun {
     }
 
     private mutating func commit(_ record: OutputRecord, expected: OutputPosition?, _ owner: SimulatedOwner) {
-        if record.ahead > 0 { self.checker.note(.chunk) }
+        if record.ahead > 0 { self.checker.noteOccurrence(.chunk) }
         if self.mutation == .deliversEarly { self.hand(Effect.all(in: record) ?? [], from: owner) }
         if let fault = self.drawWriteFault() {
             self.journal.failNextOutput(with: fault.error, isStored: fault.isStored)
@@ -350,7 +350,7 @@ extension FaultRun {
         let isStale = self.mutation == .expectsStale && self.dice.chance(0.2)
         let known = isStale ? expected.map { OutputPosition($0.rawValue - 1) } : expected
         self.journal.commitOutput(partition, expected: known, self.mutated(record)) { result in
-            inbox.put(.committed(start: start, partition, result))
+            inbox.append(.committed(start: start, partition, result))
         }
     }
 
@@ -367,7 +367,7 @@ extension FaultRun {
     mutating func stopped(_ owner: SimulatedOwner, _ error: any Error) {
         let code = (error as? JournalError)?.code
         guard owner.start == self.start else {
-            if code == .fenced { self.checker.note(.fenced) }
+            if code == .fenced { self.checker.noteOccurrence(.fenced) }
             return self.end(owner)
         }
         owner.machine.stop()
@@ -395,7 +395,7 @@ extension FaultRun {
         }
         self.deliverer(owner.start)?.machine.takeReloads(DeliveryMachine.reloads(in: effects), now: self.clock.now)
         let fetched = effects.flatMap { $0.reloads.map(\.reload) }.filter(FaultWorld.isFetched)
-        self.fetcher(owner.start)?.machine.take(issued: fetched.map(\.id))
+        self.fetcher(owner.start)?.machine.takeReloads(issued: fetched.map(\.id))
         for effect in effects {
             switch effect {
             case .reload(let reload) where FaultWorld.isFetched(reload): continue
@@ -412,13 +412,13 @@ extension FaultRun {
         guard let session = self.hosts[host].session else { return }
         if self.dice.chance(self.plan.lost) {
             self.hosts[host].session = nil
-            self.queue.put(.connect(host), at: self.now + 1000 + Int64(self.dice.below(20_000)))
+            self.queue.insert(.connect(host), at: self.now + 1000 + Int64(self.dice.below(20_000)))
             return
         }
         let copies = self.dice.chance(self.plan.doubled) ? 2 : 1
         for _ in 0..<copies {
             let delay = 1 + Int64(self.dice.below(self.plan.delayMax))
-            self.queue.put(.reload(host, session: session, reload), at: self.now + delay)
+            self.queue.insert(.reload(host, session: session, reload), at: self.now + delay)
         }
     }
 
@@ -437,6 +437,6 @@ extension FaultRun {
         let at = self.now + delay.milliseconds
         if let planned = self.owners[number].tickAt, planned <= at { return }
         self.owners[number].tickAt = at
-        self.queue.put(.tick(self.owners[number].partition, start: self.start), at: at)
+        self.queue.insert(.tick(self.owners[number].partition, start: self.start), at: at)
     }
 }

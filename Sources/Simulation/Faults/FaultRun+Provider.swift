@@ -25,7 +25,7 @@ extension FaultRun {
         self.transmit(.fetch(.ask(number, subjects), start: fetcher.start))
         let answer = TargetHealth.Answer(.failure, status: nil, reason: "no answer in time", at: now)
         let step = FetchStep.answer(number, .failure(answer, retryAfter: nil))
-        self.queue.put(.fetch(step, start: fetcher.start), at: self.now + 10_000)
+        self.queue.insert(.fetch(step, start: fetcher.start), at: self.now + 10_000)
     }
 
     /// A request has come to the provider.
@@ -55,7 +55,7 @@ extension FaultRun {
         self.transmit(.fetch(.answer(number, answer), start: start))
         guard isPromise, !later.isEmpty, !self.dice.chance(self.plan.lost) else { return }
         for _ in 0..<(self.dice.chance(self.plan.doubled) ? 2 : 1) {
-            self.queue.put(.fetch(.callBack(later), start: start), at: self.now + 1 + Int64(self.dice.below(90_000)))
+            self.queue.insert(.fetch(.callBack(later), start: start), at: self.now + 1 + Int64(self.dice.below(90_000)))
         }
     }
 
@@ -72,7 +72,7 @@ extension FaultRun {
         return .timeline(ProvidedTimeline(timeline: timeline, contents: [digest]))
     }
 
-    mutating func take(_ answer: FetchAnswer, to number: Int, _ fetcher: SimulatedFetcher) {
+    mutating func takeAnswer(_ answer: FetchAnswer, to number: Int, _ fetcher: SimulatedFetcher) {
         var answer = answer
         // What comes after the time of a request is no answer any more.
         if fetcher.inFlight.remove(number) != nil, case .failure(_, let retryAfter?) = answer {

@@ -26,9 +26,9 @@ extension FaultRun {
             },
             refused: { refusals.append($0) }
         )
-        if state.snapshot != nil { self.checker.note(.snapshotRead) }
+        if state.snapshot != nil { self.checker.noteOccurrence(.snapshotRead) }
         for refusal in refusals {
-            if self.damages > 0 { self.checker.note(.snapshotRefused) } else { self.checker.fault(refusal) }
+            if self.damages > 0 { self.checker.noteOccurrence(.snapshotRefused) } else { self.checker.fault(refusal) }
         }
         return state
     }
@@ -58,7 +58,7 @@ extension FaultRun {
             )
             if var part { for _ in 0..<part.records { _ = try part.run.applyNext(&state.engine) } }
             let id = SnapshotID(partition: partition, position: checkpoint.through, logTime: state.engine.time)
-            if self.dice.chance(self.plan.failedWrites) { return self.checker.note(.snapshotFailed) }
+            if self.dice.chance(self.plan.failedWrites) { return self.checker.noteOccurrence(.snapshotFailed) }
             var encoder = EngineSnapshotEncoder()
             try snapshots.write(id) { encoder.next(state.engine) }
             let all = snapshots.snapshots(partition)

@@ -37,7 +37,7 @@ extension FaultRun {
             let (inbox, start) = (self.inbox, fetcher.start)
             self.drawWriteFaults()
             self.journal.append(Submission(partition: partition, records: packed)) { result in
-                inbox.put(.fetched(start: start, exchange, partition, result))
+                inbox.append(.fetched(start: start, exchange, partition, result))
             }
         }
     }
@@ -132,7 +132,7 @@ extension FaultRun {
             var outcome = FetchStored.Outcome.unwanted
             if self.report(of: item) == nil {
                 if fetcher.contents[address]?.reload == before { outcome = .taken }
-                self.checker.note(.restoredContent)
+                self.checker.noteOccurrence(.restoredContent)
             } else if let receipt = storing.receipts[item.subject.reload.partition] {
                 let place = places[receipt.partition, default: receipt.firstRecordIndex]
                 places[receipt.partition] = place + 1
@@ -144,7 +144,7 @@ extension FaultRun {
             }
             outcomes[item.subject.reload] = outcome
             guard outcome == .taken else { continue }
-            self.checker.note(.fetched)
+            self.checker.noteOccurrence(.fetched)
             fetcher.contents[address] = item.timeline.stored(item.subject)
         }
         return .stored(outcomes)
@@ -165,7 +165,7 @@ extension FaultRun {
                 self.checker.fault("\(reload.id) has waited for its timeline since \(reload.issuedAt)")
             }
         }
-        self.checker.note(.fetchOverflow, self.fetcher(self.start)?.machine.planner.counters.overflowed ?? 0)
+        self.checker.noteOccurrence(.fetchOverflow, self.fetcher(self.start)?.machine.planner.counters.overflowed ?? 0)
     }
 
     /// The content of each timeline that is shown is here.

@@ -44,7 +44,7 @@ extension FaultRun {
             }
         }
         guard self.dice.chance(self.plan.refusals) else { return DeliveryResponse(status: 200) }
-        self.checker.note(.refusedToken)
+        self.checker.noteOccurrence(.refusedToken)
         for reload in request.reloads { self.checker.noteRefused(reload) }
         return Self.response(403, .topicDisallowed)
     }
@@ -63,7 +63,7 @@ extension FaultRun {
             return Self.response(503, .serviceUnavailable, retryAfter: self.dice.chance(0.5) ? .seconds(5) : nil)
         }
         if self.now < self.upstream.isRefusingUntil {
-            self.checker.note(.heldDestination)
+            self.checker.noteOccurrence(.heldDestination)
             return Self.response(403, .invalidProviderToken)
         }
         if self.upstream.isTokenExpired { return Self.response(403, .expiredProviderToken) }

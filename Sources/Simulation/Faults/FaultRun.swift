@@ -127,14 +127,14 @@ package struct FaultRun {
         var at = self.now
         for _ in 0..<Self.actions {
             at += Int64(self.dice.pick([10, 500, 20_000, 400_000, 1_500_000]))
-            self.queue.put(.act, at: at + Int64(self.dice.below(1000)))
+            self.queue.insert(.act, at: at + Int64(self.dice.below(1000)))
         }
         self.work(until: at + 60_000)
         self.plan = .quiet
         self.endRivals()
         (self.isFullUntil, self.clockError) = (0, 0)
         if self.isHeld { self.release() }
-        for host in self.hosts.indices { self.queue.put(.connect(host), at: self.now + 1) }
+        for host in self.hosts.indices { self.queue.insert(.connect(host), at: self.now + 1) }
         self.work(until: self.now + 1_800_000)
         self.checkFetches(within: .minutes(30), areTold: true)
         self.work(until: self.now + 5_400_000)
@@ -165,9 +165,9 @@ package struct FaultRun {
     // MARK: Events
 
     private mutating func work(until end: Int64) {
-        while self.checker.violations.isEmpty, let (at, event) = self.queue.take() {
+        while self.checker.violations.isEmpty, let (at, event) = self.queue.popFirst() {
             guard at <= end else {
-                self.queue.put(event, at: at)
+                self.queue.insert(event, at: at)
                 break
             }
             self.now = max(self.now, at)
@@ -187,25 +187,25 @@ package struct FaultRun {
 
     private mutating func handle(_ event: Event) {
         switch event {
-        case .request(let number): self.accept(number)
+        case .request(let number): self.acceptRequest(number)
         case .answer(let number): self.requests[number].isAnswered = true
         case .retry(let number): self.send(number)
         case .reload(let host, let session, let reload): self.receive(reload, host, session)
         case .upstream(let request, let start): self.arrive(request, start: start)
-        case .upstreamAnswer(let answer, let request, let start): self.take(answer, to: request, start: start)
+        case .upstreamAnswer(let answer, let request, let start): self.takeAnswer(answer, to: request, start: start)
         case .findPushes(let number, let host, let ids, let start):
             let owner = self.owner(PartitionID(of: host, among: FaultWorld.partitions), start: start)
             let pushes = owner.map { ReloadQuestion<OutgoingPush>(ids).answer(from: $0.engine) }
             self.deliverer(start)?.machine.takePushes(pushes, for: number, now: self.clock.now)
         case .logAgain(let number, let start): self.deliverer(start)?.machine.retryLog(number)
         case .wakeDeliverer(let start): self.deliverer(start)?.wakesAt = nil
-        case .fetch(let step, let start): self.take(step, start: start)
+        case .fetch(let step, let start): self.takeStep(step, start: start)
         case .connect(let host): self.connect(host)
         case .act: self.act()
         case .tick(let partition, let start):
             if start == self.start { self.tick(partition) }
         case .journalAgain(let partition, let start): self.owner(partition, start: start)?.machine.retry()
-        case .callback(let message): self.take(message)
+        case .callback(let message): self.takeMessage(message)
         case .snapshot(let partition, let checkpoint): self.makeSnapshot(partition, checkpoint)
         case .release: self.release()
         }
@@ -215,7 +215,7 @@ package struct FaultRun {
     mutating func transmit(_ event: Event) {
         if self.dice.chance(self.plan.lost) { return }
         let copies = self.dice.chance(self.plan.doubled) ? 2 : 1
-        for _ in 0..<copies { self.queue.put(event, at: self.now + 1 + Int64(self.dice.below(self.plan.delayMax))) }
+        for _ in 0..<copies { self.queue.insert(event, at: self.now + 1 + Int64(self.dice.below(self.plan.delayMax))) }
     }
 
     // MARK: Clients
@@ -243,7 +243,7 @@ package struct FaultRun {
     private mutating func send(_ number: Int) {
         guard !self.requests[number].isAnswered else { return }
         self.transmit(.request(number))
-        self.queue.put(.retry(number), at: self.now + 6000 + Int64(self.dice.below(2000)))
+        self.queue.insert(.retry(number), at: self.now + 6000 + Int64(self.dice.below(2000)))
     }
 
     private mutating func act() {
@@ -266,7 +266,7 @@ package struct FaultRun {
         case 1, 2: self.ask(.host(host), FaultWorld.signal(self.hosts[host], &self.dice))
         case 3 where self.dice.chance(self.plan.disconnects):
             self.hosts[host].session = nil
-            self.queue.put(.connect(host), at: self.now + Int64(self.dice.below(120_000)))
+            self.queue.insert(.connect(host), at: self.now + Int64(self.dice.below(120_000)))
         case 4 where self.dice.chance(0.5): self.ask(.sender, FaultWorld.reload(&self.dice))
         default: self.push(to: host, at: now)
         }
@@ -277,7 +277,7 @@ package struct FaultRun {
         if self.hosts[host].delivery == .apns {
             self.hosts[host].session = nil
         } else if self.hosts[host].session == nil {
-            self.queue.put(.connect(host), at: self.now + 1)
+            self.queue.insert(.connect(host), at: self.now + 1)
         }
     }
 
@@ -319,7 +319,7 @@ package struct FaultRun {
         self.checker.noteReceived(reload)
         if self.dice.chance(self.plan.disconnects) {
             self.hosts[host].session = nil
-            self.queue.put(.connect(host), at: self.now + 1000 + Int64(self.dice.below(60_000)))
+            self.queue.insert(.connect(host), at: self.now + 1000 + Int64(self.dice.below(60_000)))
             return
         }
         let isNew = self.hosts[host].done.insert(reload.id).inserted

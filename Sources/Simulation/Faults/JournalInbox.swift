@@ -31,12 +31,12 @@ final class JournalInbox: Sendable {
 
     private let messages = Mutex<[Message]>([])
 
-    func put(_ message: Message) {
+    func append(_ message: Message) {
         self.messages.withLock { $0.append(message) }
     }
 
     /// The messages since the last call, in order.
-    func take() -> [Message] {
+    func takeAll() -> [Message] {
         self.messages.withLock { messages in
             defer { messages.removeAll() }
             return messages

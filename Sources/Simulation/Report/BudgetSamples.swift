@@ -11,9 +11,9 @@ package struct BudgetUse: Hashable, Sendable {
     package private(set) var allowances = WaitHistogram()
 
     /// A window is over: its use after each of its hours.
-    mutating func take(_ used: [Int], allowance: Int) {
+    mutating func takeWindow(_ used: [Int], allowance: Int) {
         self.windows += 1
-        self.allowances.note(allowance)
+        self.allowances.noteWait(allowance)
         for hour in 0..<Self.hours { self.percents[hour][Swift.min(100, used[hour])] += 1 }
     }
 
@@ -66,12 +66,12 @@ struct BudgetSamples: Sendable {
     func isSampled(_ number: Int) -> Bool { number % self.every == 0 }
 
     /// Notes the budget of an instance just after a charge, if it has a limit.
-    mutating func note(_ number: Int, _ budget: BudgetView, at instant: Instant, into use: inout BudgetUse) {
+    mutating func noteBudget(_ number: Int, _ budget: BudgetView, at instant: Instant, into use: inout BudgetUse) {
         guard let allowance = budget.allowance else { return }
         let place = number / self.every
         var window = self.windows[place] ?? Window(start: budget.windowStart)
         if window.start != budget.windowStart {
-            use.take(window.used, allowance: window.allowance)
+            use.takeWindow(window.used, allowance: window.allowance)
             window = Window(start: budget.windowStart)
         }
         window.allowance = allowance

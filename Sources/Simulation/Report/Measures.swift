@@ -47,7 +47,7 @@ package struct PopulationMeasures: Hashable, Sendable {
     package var collateral = 0
     package var collateralOver = 0
 
-    mutating func note(_ collateral: Collateral) {
+    mutating func noteCollateral(_ collateral: Collateral) {
         switch collateral {
         case .conforming: self.collateral += 1
         case .over: self.collateralOver += 1
@@ -103,7 +103,7 @@ package struct Measures: Hashable, Sendable {
         self.staleSeconds = Array(repeating: 0, count: scenario.days * 24)
     }
 
-    mutating func note(_ source: ReloadSource, hour: Int, localHour: Int) {
+    mutating func noteReload(_ source: ReloadSource, hour: Int, localHour: Int) {
         self.reloadsByHour[min(hour, self.reloadsByHour.count - 1)][source.rawValue] += 1
         self.reloadsByLocalHour[localHour][source.rawValue] += 1
     }
@@ -120,7 +120,7 @@ package struct Measures: Hashable, Sendable {
         }
     }
 
-    mutating func take(_ engine: borrowing Engine) {
+    mutating func takeStatistics(_ engine: borrowing Engine) {
         self.engine += engine.stats()
         self.hashes.append(engine.runningHash)
     }

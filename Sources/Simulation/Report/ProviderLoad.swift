@@ -21,10 +21,10 @@ package struct ProviderLoad: Hashable, Sendable {
     }
 
     /// Notes a request, in seconds after the start. A request after the end is noted at the end.
-    mutating func note(at second: Int) { self.requests[self.bin(second)] += 1 }
+    mutating func noteRequest(at second: Int) { self.requests[self.bin(second)] += 1 }
 
     /// Notes a request that a timeline asked for, by when it came and when it had come without smoothing.
-    mutating func note(smoothed: Int, unsmoothed: Int) {
+    mutating func noteDueRequest(smoothed: Int, unsmoothed: Int) {
         self.smoothed[self.bin(smoothed)] += 1
         self.unsmoothed[self.bin(unsmoothed)] += 1
     }

@@ -25,7 +25,7 @@ package struct WaitHistogram: Hashable, Sendable {
         return ((bucket % 32 + 32) << shift) + (1 << shift) / 2
     }
 
-    package mutating func note(_ seconds: Int) {
+    package mutating func noteWait(_ seconds: Int) {
         let seconds = Swift.max(0, seconds)
         let bucket = Self.bucket(seconds)
         if bucket >= self.buckets.count {

@@ -25,7 +25,7 @@ struct AnswerBook {
     /// An estimate later than this after the reload is none: the host was away.
     private static let latencyMax = Interval.minutes(15)
 
-    mutating func note(_ answer: Answer, to reload: ReloadEffect) {
+    mutating func noteAnswer(_ answer: Answer, to reload: ReloadEffect) {
         self.byInstance[reload.address] = answer
         self.byKind[KindName(app: reload.app, kind: reload.kind)] = answer
     }

@@ -28,7 +28,7 @@ extension TwinRun {
         var walk = EntryWalk(history, partition, behind: engine.position)
         var run = try TwinRun(engine, rewrite, since: since, starvedAfter: starvedAfter)
         while let entry = try walk.next() {
-            try run.take(entry)
+            try run.applyEntry(entry)
             step()
         }
         return try run.finish()

@@ -81,7 +81,7 @@ package struct TwinRun: ~Copyable, Sendable {
     }
 
     /// Takes the next entry.
-    package mutating func take(_ entry: LogEntry) throws(EngineError) {
+    package mutating func applyEntry(_ entry: LogEntry) throws(EngineError) {
         if entry.logTime >= self.since {
             // The other run is measured from then on, also before this entry.
             try self.passOther(to: self.since - .milliseconds(1))
@@ -120,7 +120,7 @@ package struct TwinRun: ~Copyable, Sendable {
     private mutating func applyFirst(_ record: Record, _ run: inout EntryRun) throws(EngineError) {
         let number = self.first.decisionCount
         let effects = try run.applyNext(&self.first)?.effects ?? []
-        self.result.actual.take(self.first, since: number)
+        self.result.actual.takeDecisions(self.first, since: number)
         for (reloads, key) in Self.units(of: effects) {
             for reload in reloads {
                 self.outstanding[reload.id] = reload
@@ -139,12 +139,12 @@ package struct TwinRun: ~Copyable, Sendable {
             guard let id = report.reload, let reload = self.outstanding.removeValue(forKey: id) else { return }
             let latency = now - reload.issuedAt
             let answer = AnswerBook.Answer(timeline: report.timeline, receivedAt: now, latency: latency)
-            self.book.note(answer, to: reload)
+            self.book.noteAnswer(answer, to: reload)
         case .delivery(let report):
             guard let reload = self.outstanding.removeValue(forKey: report.reload) else { return }
             guard case .acknowledged = report.result else { return }
             let answer = AnswerBook.Answer(timeline: nil, receivedAt: now, latency: now - reload.issuedAt)
-            self.book.note(answer, to: reload)
+            self.book.noteAnswer(answer, to: reload)
         default: return
         }
     }
@@ -159,7 +159,7 @@ package struct TwinRun: ~Copyable, Sendable {
             guard min(timer, answer) <= instant.milliseconds else { return }
             if timer <= answer {
                 try self.applySecond(.tick, at: Instant(milliseconds: timer), isNewEntry: true)
-            } else if let (at, reload) = self.answers.take() {
+            } else if let (at, reload) = self.answers.popFirst() {
                 try self.answer(reload, at: Instant(milliseconds: at))
             }
         }
@@ -222,14 +222,14 @@ package struct TwinRun: ~Copyable, Sendable {
         let packed = PackedRecords(record.bytes)
         var run = EntryRun(LogEntry(position: self.otherPosition, logTime: now, packed: packed))
         let effects = try run.applyNext(&self.second)?.effects ?? []
-        self.result.other.take(self.second, since: number)
+        self.result.other.takeDecisions(self.second, since: number)
         for (reloads, key) in Self.units(of: effects) {
             for reload in reloads {
                 let served = self.second.pushes(servedBy: reload.id).count
                 self.result.other.noteServed(served, app: reload.app, kind: reload.kind, at: self.second.time)
             }
             if let estimate = self.book.estimate(for: reloads[0]) {
-                self.answers.put(reloads[0], at: estimate.receivedAt.milliseconds)
+                self.answers.insert(reloads[0], at: estimate.receivedAt.milliseconds)
             }
             self.match(reloads[0], key, isFirst: false)
         }

@@ -79,14 +79,14 @@ extension WhatIfMeasures {
     }
 
     /// Takes an engine's decisions since a number.
-    mutating func take(_ engine: borrowing Engine, since number: UInt64) {
+    mutating func takeDecisions(_ engine: borrowing Engine, since number: UInt64) {
         let now = engine.time
         var noted: [TracedDecision] = []
         self.lostDecisions += engine.forEachDecision(from: number) { noted.append($0) }
-        for traced in noted { self.take(traced, now) }
+        for traced in noted { self.takeDecision(traced, now) }
     }
 
-    private mutating func take(_ traced: TracedDecision, _ now: Instant) {
+    private mutating func takeDecision(_ traced: TracedDecision, _ now: Instant) {
         let decision = traced.decision
         switch decision.outcome {
         case .deferred, .expired:
@@ -112,7 +112,7 @@ extension WhatIfMeasures {
         }
         if traced.decision.push != nil {
             let waited = since.map { now.milliseconds - $0 } ?? 0
-            reloads.staleness.note(Int(waited / 1000))
+            reloads.staleness.noteWait(Int(waited / 1000))
             if waited > self.starvedAfter.milliseconds { self.starved.insert(traced.instance) }
         }
         self.byKind[name] = reloads

@@ -7,7 +7,7 @@ extension PartitionRun {
     /// A reload reached the world: its host asks the timeline provider, now or when it is in reach again.
     mutating func follow(_ reload: ReloadEffect) {
         let number = self.crowd.place(of: reload.address)
-        self.note(reload, of: number, collateral: nil)
+        self.noteReload(reload, of: number, collateral: nil)
         let askedAt = self.reach(self.crowd.instances[number].host)
         self.ask(number, isPolicy: reload.causes.contains(.policy), .reload(reload.id), at: askedAt)
     }
@@ -21,7 +21,7 @@ extension PartitionRun {
         self.measures.tokenPushes += 1
         for member in push.members {
             let number = self.crowd.place(of: member.reload.address)
-            self.note(member.reload, of: number, collateral: member.collateral)
+            self.noteReload(member.reload, of: number, collateral: member.collateral)
             self.ask(number, isPolicy: false, .phone, at: askedAt)
         }
     }
@@ -32,17 +32,17 @@ extension PartitionRun {
         self.ask(number, isPolicy: isPolicy, .phone, at: self.elapsed)
     }
 
-    private mutating func note(_ reload: ReloadEffect, of number: Int, collateral: Collateral?) {
+    private mutating func noteReload(_ reload: ReloadEffect, of number: Int, collateral: Collateral?) {
         let place = self.crowd.instances[number].host
         let source = ReloadSource(reload, collateral)
-        self.measures.note(source, hour: self.elapsed / 3600, localHour: self.localHour(of: place))
+        self.measures.noteReload(source, hour: self.elapsed / 3600, localHour: self.localHour(of: place))
         if let collateral {
-            self.measures.populations[self.crowd.hosts[place].population].note(collateral)
+            self.measures.populations[self.crowd.hosts[place].population].noteCollateral(collateral)
         }
         guard reload.isCharged, collateral != .over, self.samples.isSampled(number),
             let view = self.engine.instance(reload.address)
         else { return }
-        self.samples.note(number, view.budget, at: reload.issuedAt, into: &self.measures.budget)
+        self.samples.noteBudget(number, view.budget, at: reload.issuedAt, into: &self.measures.budget)
     }
 
     /// When a host hears of a reload: now, or when it is in reach again.
@@ -63,13 +63,13 @@ extension PartitionRun {
     /// The host asks its provider for a timeline.
     private mutating func ask(_ number: Int, isPolicy: Bool, _ errand: Flight.Errand, at askedAt: Int) {
         let (kind, place) = (self.crowd.instances[number].kind, self.crowd.instances[number].host)
-        self.measures.load.note(at: askedAt)
+        self.measures.load.noteRequest(at: askedAt)
         if isPolicy {
             let wantedAt = Int(self.crowd.instances[number].wantedAt)
             // Smoothing does not hold a request back for longer.
             let slot = Int(self.world.scenario.kinds[kind].budget.smoothing.milliseconds / 1000)
             let isSmoothed = wantedAt >= 0 && (0...slot + 1).contains(askedAt - wantedAt)
-            self.measures.load.note(smoothed: askedAt, unsmoothed: isSmoothed ? wantedAt : askedAt)
+            self.measures.load.noteDueRequest(smoothed: askedAt, unsmoothed: isSmoothed ? wantedAt : askedAt)
         }
         self.crowd.instances[number].wantedAt = -1
         var latency = self.crowd.hosts[place].dice.among(self.world.providers[kind].latency)
@@ -207,7 +207,7 @@ extension PartitionRun {
         let starvedAfter = Int(self.world.scenario.starvedAfter.milliseconds / 1000)
         if self.elapsed - Int(changes[seen]) > starvedAfter { self.crowd.instances[number].isStarved = true }
         while seen < count, Int(changes[seen]) <= readAt {
-            self.measures.populations[population].staleness.note(self.elapsed - Int(changes[seen]))
+            self.measures.populations[population].staleness.noteWait(self.elapsed - Int(changes[seen]))
             seen += 1
         }
         self.crowd.instances[number].seen = seen
@@ -222,7 +222,7 @@ extension PartitionRun {
         guard seen < self.world.schedule.changes[kind][value].count else { return }
         let changedAt = Int(self.world.schedule.changes[kind][value][seen])
         if changedAt <= self.elapsed {
-            self.measures.populations[population].staleLooks.note(self.elapsed - changedAt)
+            self.measures.populations[population].staleLooks.noteWait(self.elapsed - changedAt)
         }
     }
 

@@ -139,7 +139,7 @@ extension PartitionRun {
         guard isNight else { return self.armCharger(place, localHour: night.from) }
         for number in host.instances {
             self.signal(place, .reloaded(self.crowd.instances[number].id))
-            self.measures.load.note(at: self.elapsed)
+            self.measures.load.noteRequest(at: self.elapsed)
             self.measures.refreshes += 1
             self.show(number, upTo: self.elapsed)
         }

@@ -140,7 +140,7 @@ package struct PartitionRun: ~Copyable, Sendable {
         // A clock that was put back stands still in the log until it has caught up.
         self.logTime = max(self.logTime, self.now + self.clockError)
         let logTime = Instant(seconds: Int64(self.logTime))
-        var run = EntryRun(LogEntry(position: self.position, logTime: logTime, packed: self.records.take()))
+        var run = EntryRun(LogEntry(position: self.position, logTime: logTime, packed: self.records.takeAll()))
         do throws(EngineError) {
             try run.finish(&self.engine)
         } catch {
@@ -158,6 +158,6 @@ package struct PartitionRun: ~Copyable, Sendable {
 
     private mutating func finish() {
         for place in self.crowd.instances.indices { self.closeStaleness(of: place) }
-        self.measures.take(self.engine)
+        self.measures.takeStatistics(self.engine)
     }
 }

@@ -192,7 +192,7 @@ enum OwnerCrasher {
                 journal.appendToAll(submission, whenDurable: told, whenPlaced: { _ in })
             } else {
                 _ = builder.append(.push(Self.record(id, .host(Self.host(host), nil))), for: Self.host(host))
-                for submission in builder.take() { journal.append(submission) { told($0.map { _ in () }) } }
+                for submission in builder.takeSubmissions() { journal.append(submission) { told($0.map { _ in () }) } }
             }
         }
     }

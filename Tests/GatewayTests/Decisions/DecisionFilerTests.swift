@@ -24,7 +24,7 @@ import WidgetModel
         let scene = try await OperatorScene(partitions: 1) { log, history, clock in
             var settings = GatewayConfiguration.Decisions()
             settings.bytesMax = bytesMax
-            history.use(concurrentMax: questionsMax)
+            history.setLimit(concurrentMax: questionsMax)
             let store = DecisionStore(archive: archive, partitions: 1, settings: settings, logger: Self.logger)
             return DecisionFiler(store, log: log, history: history, clock: clock, logger: Self.logger)
         }

@@ -60,7 +60,7 @@ import WidgetModel
             try await scene.until(acknowledged: 5)
             scene.scene.time.pass(TargetHealth.relief)
             // In service a timer wakes it up.
-            await scene.deliverer.use(scene.configuration.deliveries)
+            await scene.deliverer.applySettings(scene.configuration.deliveries)
             #expect(Self.told(scene) == [trouble, "notice an upstream is well again apps=com.example.scores"])
             #expect(try await !scene.upstream.health.isInTrouble)
         }
@@ -201,7 +201,7 @@ import WidgetModel
             scene.server.release(.answer(503, [:], Self.reason("ServiceUnavailable")))
             try await scene.until(acknowledged: 1)
             scene.scene.time.pass(.seconds(31))
-            await scene.deliverer.use(scene.configuration.deliveries)
+            await scene.deliverer.applySettings(scene.configuration.deliveries)
             #expect(scene.log.lines == [])
             #expect(try await scene.upstream.health.attempts == 1)
         }
@@ -249,7 +249,7 @@ import WidgetModel
             try await scene.until("it has failed") { await scene.deliverer.targets()[target]?.health.isFailing == true }
             scene.scene.time.pass(.seconds(31))
             // In service a timer wakes it up.
-            await scene.deliverer.use(scene.configuration.deliveries)
+            await scene.deliverer.applySettings(scene.configuration.deliveries)
             let health = try #require(await scene.deliverer.targets()[target]?.health)
             #expect(health.isInTrouble && health.lastAnswer?.status == nil)
             #expect(health.lastAnswer?.reason == "stream reset")

@@ -133,7 +133,7 @@ import WidgetModel
         let scene = try await OwnerScene.started(submissionBytesMax: 16_384)
         var settings = GatewayConfiguration.Fairness()
         settings.undecided = .milliseconds(100)
-        scene.work.use(settings)
+        scene.work.applySettings(settings)
         let apps = LiveApps(Sports.served(charging: scene.work))
         let instances = (0..<128).map { Sports.instance("a\($0)") }
         let records = (0..<150).map { number in

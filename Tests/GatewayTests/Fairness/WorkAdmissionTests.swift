@@ -140,16 +140,16 @@ import WidgetModel
         let team = work.work(of: Sports.team)
         var settings = GatewayConfiguration.Fairness()
         (settings.undecided, settings.pushMax) = (.seconds(10), .seconds(20))
-        work.use(settings)
+        work.applySettings(settings)
         #expect(work.share(of: team, in: Self.home) == 10 * Self.pace)
         #expect(work.unitsMax(in: Self.home, nil) == 20 * Self.pace)
         // No number of an operator's is too large.
         (settings.undecided, settings.pushMax) = (.hours(1), .hours(1))
-        work.use(settings)
+        work.applySettings(settings)
         #expect(work.unitsMax(in: Self.home, nil) == 3600 * Self.pace)
         #expect(work.share(of: team, in: Self.home) == 3600 * Self.pace)
         (settings.undecided, settings.pushMax) = (.milliseconds(100), .zero)
-        work.use(settings)
+        work.applySettings(settings)
         #expect(work.share(of: team, in: Self.home) == Self.pace / 10)
     }
 

@@ -48,16 +48,16 @@ import WidgetModel
     @Test func `kinds that were pushed to here are told once, those of other nodes never`() {
         let pushed = PushedKinds()
         let (here, there) = (PushedKinds.Kinds(Sports.scores.kind), PushedKinds.Kinds(WidgetKind("character")))
-        pushed.note(here)
+        pushed.noteKinds(here)
         pushed.noteElsewhere(there)
         #expect(pushed.takeUntold() == here)
         #expect(pushed.takeUntold().isEmpty)
         // Both are to be asked for again here.
-        let noted = pushed.take()
+        let noted = pushed.takeNoted()
         #expect(noted.contains(Sports.scores.kind) && noted.contains(WidgetKind("character")))
         // Taking them for this node leaves them for the others.
-        pushed.note(here)
-        _ = pushed.take()
+        pushed.noteKinds(here)
+        _ = pushed.takeNoted()
         #expect(pushed.takeUntold() == here)
     }
 
@@ -69,7 +69,7 @@ import WidgetModel
         }
         let apps = ServedApps(configuration)
         // The last app has had no push.
-        for app in apps.apps.prefix(count) { app.pushedKinds.note(nil) }
+        for app in apps.apps.prefix(count) { app.pushedKinds.noteKind(nil) }
         let told: [[Announcement.PushedApp]] = apps.takeUntold().map {
             if case .pushed(let apps) = $0 { apps } else { [] }
         }

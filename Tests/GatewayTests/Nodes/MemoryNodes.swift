@@ -132,7 +132,7 @@ final class MemoryNode: Sendable {
         )
         self.audit = Self.audit(journal, self.auditArchive, self.feed)
         let sinks = PartitionOwner.Sinks(
-            hosts: { partition, engine in directory.take(engine, partition) },
+            hosts: { partition, engine in directory.takeTokens(engine, partition) },
             directory: { partition, changes in directory.apply(changes, partition) },
             arrived: { _ in directory.noteArrival() },
             left: { directory.leave($0, wasKnown: $1) },

@@ -85,7 +85,7 @@ import WidgetModel
         let provider = SlowProvider()
         async let first = provider.answer()
         await provider.isAsked()
-        provider.pushed.note(ProviderScene.key.kind)
+        provider.pushed.noteKind(ProviderScene.key.kind)
         async let second = provider.answer()
         await provider.isAsked()
         provider.letAnswer()
@@ -111,26 +111,26 @@ import WidgetModel
     @Test func `pushes are noted by kind, and taken once`() {
         let pushed = PushedKinds()
         let (scores, other) = (WidgetKind("scores"), WidgetKind("character"))
-        #expect(pushed.take().isEmpty)
-        pushed.note(scores)
-        pushed.note(scores)
-        let one = pushed.take()
+        #expect(pushed.takeNoted().isEmpty)
+        pushed.noteKind(scores)
+        pushed.noteKind(scores)
+        let one = pushed.takeNoted()
         #expect(one.contains(scores) && !one.contains(other))
-        #expect(pushed.take().isEmpty)
-        pushed.note(scores)
-        pushed.note(nil)
-        let all = pushed.take()
+        #expect(pushed.takeNoted().isEmpty)
+        pushed.noteKind(scores)
+        pushed.noteKind(nil)
+        let all = pushed.takeNoted()
         #expect(all.contains(scores) && all.contains(other))
-        #expect(!pushed.take().contains(scores))
+        #expect(!pushed.takeNoted().contains(scores))
     }
 
     @Test func `apps that stay keep what was noted of them when the configuration changes`() {
         var configuration = GatewayConfiguration()
         configuration.apps = [GatewayConfiguration.App(bundleID: Sports.app, team: Sports.team)]
         let live = LiveApps(ServedApps(configuration))
-        live.apps[Sports.app]?.pushedKinds.note(nil)
-        live.use(configuration, AppNumbers(configuration))
-        #expect(live.apps[Sports.app]?.pushedKinds.take().isEmpty == false)
+        live.apps[Sports.app]?.pushedKinds.noteKind(nil)
+        live.applyConfiguration(configuration, AppNumbers(configuration))
+        #expect(live.apps[Sports.app]?.pushedKinds.takeNoted().isEmpty == false)
     }
 
     @Test(

@@ -39,11 +39,11 @@ import WidgetModel
         var findings = KindFindings()
         #expect(findings.takeHeader() == nil)
         let address = InstanceAddress(host: HostKey("a"), instance: InstanceID("b"))
-        findings.note([.empty, .neverReloaded], of: address, at: Sports.start)
-        findings.note([.empty], of: address, at: Sports.start)
+        findings.noteFindings([.empty, .neverReloaded], of: address, at: Sports.start)
+        findings.noteFindings([.empty], of: address, at: Sports.start)
         #expect(findings.takeHeader() == "empty=2, neverReloaded=1")
         #expect(findings.takeHeader() == nil)
-        for _ in 0..<40 { findings.note([.outOfOrder(index: 1)], of: address, at: Sports.start) }
+        for _ in 0..<40 { findings.noteFindings([.outOfOrder(index: 1)], of: address, at: Sports.start) }
         #expect(findings.recent.count == KindFindings.recentMax)
         #expect(findings.counts.map(\.count) == [2, 1, 40])
         #expect(findings.takeHeader() == "outOfOrder=40")

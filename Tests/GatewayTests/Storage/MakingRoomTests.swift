@@ -108,7 +108,7 @@ import WidgetModel
 
     @Test func `where there is little room, it is made again before anything is refused`() async throws {
         try await self.makeHistory()
-        self.storage.use(StorageBudget.Settings(bytesMax: 164 * FakeDisk.mebibyte))
+        self.storage.applySettings(StorageBudget.Settings(bytesMax: 164 * FakeDisk.mebibyte))
         self.fill(mebibytes: 90, perTrim: 0)
         await self.snapshotter.look()
         let trims = self.store.trims.count
@@ -127,7 +127,7 @@ import WidgetModel
 
     @Test func `where there is no room at all it is not made each second`() async throws {
         try await self.makeHistory()
-        self.storage.use(StorageBudget.Settings(bytesMax: 0))
+        self.storage.applySettings(StorageBudget.Settings(bytesMax: 0))
         self.fill(mebibytes: 90, perTrim: 0)
         await self.snapshotter.look()
         let trims = self.store.trims.count

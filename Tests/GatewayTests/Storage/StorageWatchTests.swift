@@ -50,9 +50,9 @@ import WidgetModel
         disk.use(mebibytes: 999)
         watch.measure()
         #expect(watch.admits(.traffic))
-        watch.use(StorageBudget.Settings(bytesMax: 900 * Self.mebibyte))
+        watch.applySettings(StorageBudget.Settings(bytesMax: 900 * Self.mebibyte))
         #expect(!watch.admits(.report))
-        watch.use(StorageBudget.Settings())
+        watch.applySettings(StorageBudget.Settings())
         #expect(watch.admits(.traffic))
     }
 

@@ -23,13 +23,13 @@ import WidgetModel
     @Test(arguments: [(Interval.milliseconds(29_999), false), (.seconds(30), true), (.milliseconds(30_001), true)])
     func `what has only failed for half a minute is in trouble, told once`(after: Interval, isInTrouble: Bool) {
         var (health, looked) = (TargetHealth(), TargetHealth())
-        #expect(health.take(Self.failure(.zero)) == nil)
-        _ = looked.take(Self.failure(.zero))
+        #expect(health.takeAnswer(Self.failure(.zero)) == nil)
+        _ = looked.takeAnswer(Self.failure(.zero))
         #expect(health.looksAt == Self.start + .seconds(30))
         let last = Self.failure(after)
-        #expect(health.take(last) == (isInTrouble ? .trouble(last) : nil))
+        #expect(health.takeAnswer(last) == (isInTrouble ? .trouble(last) : nil))
         #expect(health.isInTrouble == isInTrouble)
-        #expect(health.take(Self.failure(after)) == nil)
+        #expect(health.takeAnswer(Self.failure(after)) == nil)
         // Nothing has to come for that.
         #expect(looked.look(at: Self.start + after) == (isInTrouble ? .trouble(Self.failure(.zero)) : nil))
         #expect(looked.look(at: Self.start + after) == nil)
@@ -37,14 +37,14 @@ import WidgetModel
 
     @Test func `a success between failures begins anew, one after trouble says how long that was`() {
         var health = TargetHealth()
-        _ = health.take(Self.failure(.zero))
-        #expect(health.take(Self.success(.seconds(29))) == nil)
-        #expect(health.take(Self.failure(.seconds(30))) == nil)
+        _ = health.takeAnswer(Self.failure(.zero))
+        #expect(health.takeAnswer(Self.success(.seconds(29))) == nil)
+        #expect(health.takeAnswer(Self.failure(.seconds(30))) == nil)
         #expect(health.look(at: Self.start + .seconds(59)) == nil)
         #expect(health.look(at: Self.start + .seconds(60)) == .trouble(Self.failure(.seconds(30))))
         #expect(health.troubleSince == Self.start + .seconds(30))
-        #expect(health.take(Self.success(.seconds(100))) == .well(after: .seconds(70)))
-        #expect(health.take(Self.success(.seconds(101))) == nil)
+        #expect(health.takeAnswer(Self.success(.seconds(100))) == .well(after: .seconds(70)))
+        #expect(health.takeAnswer(Self.success(.seconds(101))) == nil)
         #expect(health.troubleSince == nil && health.lastSuccess == Self.start + .seconds(101))
     }
 
@@ -60,7 +60,7 @@ import WidgetModel
                     let at = Self.start + .milliseconds(Int64(number * 1000 / perSecond))
                     let isFailure = (number + 1) * failures / 100 > number * failures / 100
                     let answer = TargetHealth.Answer(isFailure ? .failure : better, status: 410, reason: "r", at: at)
-                    if let change = health.look(at: at) ?? health.take(answer) { told.append(change) }
+                    if let change = health.look(at: at) ?? health.takeAnswer(answer) { told.append(change) }
                 }
                 #expect(health.isInTrouble == isInTrouble, "\(failures) % at \(perSecond)/s")
                 #expect(told.count == (isInTrouble ? 1 : 0), "\(failures) % at \(perSecond)/s: \(told)")
@@ -81,13 +81,13 @@ import WidgetModel
         well: Int?
     ) {
         var health = TargetHealth()
-        for second in 0..<failures { _ = health.take(Self.failure(.seconds(Int64(second)))) }
+        for second in 0..<failures { _ = health.takeAnswer(Self.failure(.seconds(Int64(second)))) }
         #expect(health.isInTrouble)
         var end: Int?
         for second in 0..<1000 {
             let at = Interval.seconds(Int64(failures + second))
             let answer = isBetter[second % isBetter.count] ? Self.success(at) : Self.failure(at)
-            guard case .well? = health.look(at: Self.start + at) ?? health.take(answer) else { continue }
+            guard case .well? = health.look(at: Self.start + at) ?? health.takeAnswer(answer) else { continue }
             end = second
             break
         }
@@ -96,8 +96,8 @@ import WidgetModel
 
     @Test func `one better answer after trouble, and then nothing, is the end of it`() {
         var health = TargetHealth()
-        for second in 0...40 { _ = health.take(Self.failure(.seconds(Int64(second)))) }
-        #expect(health.take(Self.success(.seconds(50))) == nil && health.isInTrouble)
+        for second in 0...40 { _ = health.takeAnswer(Self.failure(.seconds(Int64(second)))) }
+        #expect(health.takeAnswer(Self.success(.seconds(50))) == nil && health.isInTrouble)
         #expect(health.looksAt == Self.start + .seconds(55))
         #expect(health.look(at: Self.start + .milliseconds(54_999)) == nil)
         #expect(health.look(at: Self.start + .seconds(55)) == .well(after: .seconds(55)))
@@ -108,15 +108,15 @@ import WidgetModel
     func `what is to be left alone for half a minute is in trouble at once`(hold: Interval, isInTrouble: Bool) {
         var health = TargetHealth()
         let answer = Self.failure(.zero, "InvalidProviderToken")
-        let change = health.take(answer, heldUntil: Self.start + hold)
+        let change = health.takeAnswer(answer, heldUntil: Self.start + hold)
         #expect(change == (isInTrouble ? .trouble(answer) : nil))
     }
 
     @Test func `a refusal of one request is an answer, and no success`() {
         var health = TargetHealth()
-        _ = health.take(Self.failure(.zero))
+        _ = health.takeAnswer(Self.failure(.zero))
         let refusal = TargetHealth.Answer(.refusal, status: 400, reason: "BadDeviceToken", at: Self.start + .seconds(1))
-        #expect(health.take(refusal) == nil)
+        #expect(health.takeAnswer(refusal) == nil)
         #expect(!health.isFailing && health.lastSuccess == nil)
         #expect(health.lastAnswer == refusal)
         #expect(health.attempts == 2)
@@ -126,7 +126,7 @@ import WidgetModel
     @Test(arguments: [15, 16, 17])
     func `as many reasons are counted by name as may be, the others together`(count: Int) {
         var health = TargetHealth()
-        for number in 0..<count { _ = health.take(Self.failure(.zero, "reason \(number)")) }
+        for number in 0..<count { _ = health.takeAnswer(Self.failure(.zero, "reason \(number)")) }
         #expect(health.failuresByReason.map(\.count).reduce(0, +) == count)
         #expect(health.failuresByReason.count == min(count, 17))
         #expect(health.failuresByReason.contains { $0.reason == TargetHealth.otherReasons } == (count > 16))
