@@ -25,7 +25,7 @@ import WidgetModel
                 tags: [],
                 configuration: configuration
             )
-            _ = segment.append(UInt32(row), attributes)
+            _ = segment.append(InstanceNumber(row), attributes)
         }
         let pattern = try MatchPattern.parse(
             groups == nil ? ["a": ["wildcard": "*even"]] : ["a": ["wildcard": "*even"], "b": 0]

@@ -1,5 +1,6 @@
 import Storage
 import Testing
+import WidgetModel
 
 @testable import IntentMatching
 
@@ -38,7 +39,7 @@ import Testing
     @Test func `many rows of which few match take several calls, and give the same`() {
         let table = Self.table()
         var instances = InstanceColumn()
-        for row in 0..<UInt32(Self.rows) { instances.append(row + 5) }
+        for row in 0..<UInt32(Self.rows) { instances.append(InstanceNumber(raw: row + 5)) }
         let rare = (0..<UInt32(Self.rows)).filter { $0 % 50_000 == 7 }
         let isRare = CodeTest(form: .codes([2]))
         let dense = Self.walk(.dense(.scan(column: 0, isRare)), table, instances)

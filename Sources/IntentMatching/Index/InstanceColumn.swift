@@ -1,4 +1,5 @@
 import Storage
+import WidgetModel
 
 /// The instance of each row.
 ///
@@ -27,20 +28,20 @@ struct InstanceColumn: ~Copyable {
     var byteCount: Int { self.numbers.byteCount + 4 * (self.offsets.capacity + self.others.capacity) }
 
     @inline(__always)
-    subscript(row: Int) -> UInt32 { self.numbers[row] }
+    subscript(row: Int) -> InstanceNumber { InstanceNumber(raw: self.numbers[row]) }
 
-    mutating func append(_ instance: UInt32) {
+    mutating func append(_ instance: InstanceNumber) {
         let row = self.numbers.count
-        let offset = instance &- UInt32(row)
+        let offset = instance.raw &- UInt32(row)
         if row & 0xFFFF == 0 {
             self.offsets.append(offset)
             self.others.append(0)
         } else if self.offsets[row >> 16] != offset {
             self.others[row >> 16] += 1
         }
-        self.numbers.append(instance)
+        self.numbers.append(instance.raw)
         self.descents += self.descents(at: row)
-        self.displaced += Self.displaced(row, instance)
+        self.displaced += self.displaced(at: row)
     }
 
     /// 1 if a row's instance is below that of the row before, else 0.
@@ -49,16 +50,18 @@ struct InstanceColumn: ~Copyable {
         row > 0 && row < self.numbers.count && self.numbers[row] < self.numbers[row - 1] ? 1 : 0
     }
 
+    /// 1 if a row's instance has another number, else 0.
     @inline(__always)
-    private static func displaced(_ row: Int, _ instance: UInt32) -> Int { Int(instance) == row ? 0 : 1 }
+    private func displaced(at row: Int) -> Int { Int(self.numbers[row]) == row ? 0 : 1 }
 
-    mutating func set(_ row: Int, _ instance: UInt32) {
-        self.displaced += Self.displaced(row, instance) - Self.displaced(row, self.numbers[row])
+    mutating func set(_ row: Int, _ instance: InstanceNumber) {
+        self.displaced -= self.displaced(at: row)
         let offset = self.offsets[row >> 16]
         if self.numbers[row] &- UInt32(row) != offset { self.others[row >> 16] -= 1 }
-        if instance &- UInt32(row) != offset { self.others[row >> 16] += 1 }
+        if instance.raw &- UInt32(row) != offset { self.others[row >> 16] += 1 }
         self.descents -= self.descents(at: row) + self.descents(at: row + 1)
-        self.numbers[row] = instance
+        self.numbers[row] = instance.raw
+        self.displaced += self.displaced(at: row)
         self.descents += self.descents(at: row) + self.descents(at: row + 1)
     }
 
@@ -66,7 +69,7 @@ struct InstanceColumn: ~Copyable {
         let row = self.numbers.count - 1
         if self.numbers[row] &- UInt32(row) != self.offsets[row >> 16] { self.others[row >> 16] -= 1 }
         self.descents -= self.descents(at: row)
-        self.displaced -= Self.displaced(row, self.numbers[row])
+        self.displaced -= self.displaced(at: row)
         self.numbers.removeLast()
         if row & 0xFFFF == 0 {
             self.offsets.removeLast()
@@ -106,7 +109,7 @@ struct InstanceColumn: ~Copyable {
         for row in 0..<self.count {
             if self.numbers[row] &- UInt32(row) != self.offsets[row >> 16] { others[row >> 16] += 1 }
             descents += self.descents(at: row)
-            displaced += Self.displaced(row, self.numbers[row])
+            displaced += self.displaced(at: row)
         }
         return (others == self.others ? [] : ["rows that differ are miscounted"])
             + (descents == self.descents ? [] : ["descents are miscounted"])

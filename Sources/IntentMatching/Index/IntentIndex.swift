@@ -101,7 +101,7 @@ package struct IntentIndex: ~Copyable, Sendable {
         if self.places[instance.index] != 0 { self.remove(instance) }
         self.places[instance.index] = UInt32(segment + 1)
         self.rows[instance.index] =
-            pushEnabled ? self.segments[segment].append(instance.raw, attributes) : Self.silent
+            pushEnabled ? self.segments[segment].append(instance, attributes) : Self.silent
     }
 
     mutating func makeRoom(for instance: InstanceNumber) {
@@ -158,7 +158,7 @@ package struct IntentIndex: ~Copyable, Sendable {
             let conditions = self.conditions(of: self.segments[segment].app)
             self.conditions[conditions].release(condition)
         }
-        if let moved = self.segments[segment].remove(row) { self.rows[Int(moved)] = row }
+        if let moved = self.segments[segment].remove(row) { self.rows[moved.index] = row }
     }
 
     /// Omits the lists of rows by value from now on, and builds them all at once in ``finishLoading()``: half the work
@@ -242,7 +242,7 @@ package struct IntentIndex: ~Copyable, Sendable {
         var placed = 0
         for instance in 0..<self.places.count where self.places[instance] != 0 && self.rows[instance] != Self.silent {
             placed += 1
-            if self.segments[Int(self.places[instance]) - 1].instance(of: self.rows[instance]) != UInt32(instance) {
+            if self.segments[Int(self.places[instance]) - 1].instance(of: self.rows[instance])?.index != instance {
                 faults.append("instance \(instance) is not where it should be")
             }
         }

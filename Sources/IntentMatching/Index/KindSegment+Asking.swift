@@ -88,7 +88,7 @@ extension KindSegment {
     }
 
     /// The instance of a row, if there is the row.
-    func instance(of row: UInt32) -> UInt32? {
+    func instance(of row: UInt32) -> InstanceNumber? {
         row < self.table.rowCount ? self.instances[Int(row)] : nil
     }
 }

@@ -39,7 +39,7 @@ extension KindSegment {
             self.table.append(batch, to: field)
         }
         self.table.finishBatch(count)
-        for index in instances.indices { self.instances.append(instances[index].instance.raw) }
+        for index in instances.indices { self.instances.append(instances[index].instance) }
         return count
     }
 
@@ -78,7 +78,7 @@ extension KindSegment {
         for index in instances.indices {
             let family = Int(instances[index].family.rawValue)
             if known[family] == 0 {
-                known[family] = self.fields[Self.familyField].dictionary.useCode(of: Self.familyNames[family])
+                known[family] = self.fields[Self.familyField].dictionary.internCode(of: Self.familyNames[family])
             } else {
                 self.fields[Self.familyField].dictionary.retain(known[family])
             }
@@ -102,7 +102,7 @@ extension KindSegment {
     ) {
         let seed = self.fields[field].dictionary.seed
         batch.add(instances, place: place, seed: seed)
-        self.fields[field].useCodes(of: &batch) { row, element in
+        self.fields[field].internCodes(of: &batch) { row, element in
             let value = instances[row].configuration.parameters.span[place].value
             if case .array(let elements) = value { return elements[element] }
             return value

@@ -66,7 +66,7 @@ struct KindSegment: ~Copyable {
     // MARK: Changing
 
     /// Appends a row and returns its number.
-    mutating func append(_ instance: UInt32, _ attributes: InstanceAttributes) -> UInt32 {
+    mutating func append(_ instance: InstanceNumber, _ attributes: InstanceAttributes) -> UInt32 {
         self.encode(attributes, nil)
         let row = self.table.rowCount
         self.table.append(self.values)
@@ -102,7 +102,7 @@ struct KindSegment: ~Copyable {
     mutating func finishChanges() { self.table.finishChanges() }
 
     /// Removes a row and returns the instance that has its number now, if there is one.
-    mutating func remove(_ row: UInt32) -> UInt32? {
+    mutating func remove(_ row: UInt32) -> InstanceNumber? {
         let row = Int(row)
         for index in self.fields.indices { self.release(index, row) }
         self.table.remove(row)
@@ -165,7 +165,8 @@ struct KindSegment: ~Copyable {
         guard let words = ValueDictionary.words(of: value) else { return self.encodeLong(field, row, value) }
         let code = self.code(field, row)
         self.values[field].isKept = code != 0 && self.fields[field].dictionary.holds(code, words)
-        self.values[field].single = self.values[field].isKept ? code : self.fields[field].dictionary.useCode(of: words)
+        self.values[field].single =
+            self.values[field].isKept ? code : self.fields[field].dictionary.internCode(of: words)
     }
 
     /// The same for a value that is an array or a long text.
@@ -178,7 +179,7 @@ struct KindSegment: ~Copyable {
             self.values[field].isKept = code != 0 && self.fields[field].dictionary.holds(code, value)
             if self.values[field].isKept { self.values[field].single = code }
         }
-        if !self.values[field].isKept { self.fields[field].useCodes(of: value, into: &self.values[field]) }
+        if !self.values[field].isKept { self.fields[field].internCodes(of: value, into: &self.values[field]) }
     }
 
     /// Whether a known row has just these elements, in whatever order and however often; false as well where it has none or
@@ -214,7 +215,7 @@ struct KindSegment: ~Copyable {
             // Each instance that came before has the empty array of them.
             self.table.makeEmpty(index)
         }
-        self.fields[index].useCodes(of: tags, into: &self.values[index])
+        self.fields[index].internCodes(of: tags, into: &self.values[index])
     }
 
     /// Whether the schema has a field, or there is none.

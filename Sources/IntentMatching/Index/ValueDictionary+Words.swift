@@ -87,10 +87,11 @@ extension ValueDictionary {
     /// The codes of values, new if they have none yet, and one use of each; as far as they have keys.
     ///
     /// - Returns: The first whose key does not say all, which is still to be used, or how many they are.
-    mutating func useCodes(of keys: Span<SoughtValue>, from start: Int, into codes: inout MutableSpan<UInt32>) -> Int {
+    mutating func internCodes(of keys: Span<SoughtValue>, from start: Int, into codes: inout MutableSpan<UInt32>) -> Int
+    {
         var index = start
         while index < keys.count, keys[index].isKey {
-            codes[index] = self.useCode(of: keys[index])
+            codes[index] = self.internCode(of: keys[index])
             index += 1
         }
         return index

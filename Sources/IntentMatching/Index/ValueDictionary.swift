@@ -53,21 +53,21 @@ struct ValueDictionary: ~Copyable {
     // MARK: Codes of values
 
     /// The code of a value, new if it has none yet, and one use of it. Precondition: no array.
-    mutating func useCode(of value: ParameterValue) -> UInt32 {
-        if let words = Self.words(of: value) { return self.useCode(of: words) }
+    mutating func internCode(of value: ParameterValue) -> UInt32 {
+        if let words = Self.words(of: value) { return self.internCode(of: words) }
         guard case .string(let string) = value else { return 0 }
-        return self.useLong(string)
+        return self.internLong(string)
     }
 
     /// The code of a string, new if it has none yet, and one use of it.
-    mutating func useCode(of string: String) -> UInt32 {
-        guard let words = Self.words(of: string) else { return self.useLong(string) }
-        return self.useCode(of: words)
+    mutating func internCode(of string: String) -> UInt32 {
+        guard let words = Self.words(of: string) else { return self.internLong(string) }
+        return self.internCode(of: words)
     }
 
-    private mutating func useLong(_ string: String) -> UInt32 {
+    private mutating func internLong(_ string: String) -> UInt32 {
         let text = string.utf8.span
-        return self.useCode(Self.wordCount(text)) { Self.word(text, $0) }
+        return self.internCode(Self.wordCount(text)) { Self.word(text, $0) }
     }
 
     /// Whether a code stands for a value. Precondition: no array.
@@ -214,7 +214,7 @@ struct ValueDictionary: ~Copyable {
     }
 
     @inline(__always)
-    private mutating func useCode(_ count: Int, _ word: (Int) -> UInt64) -> UInt32 {
+    private mutating func internCode(_ count: Int, _ word: (Int) -> UInt64) -> UInt32 {
         let hash = self.hash(count, word)
         if let code = self.find(count, word, hash) {
             self.entries[Int(code)] += Self.oneUse
@@ -226,10 +226,12 @@ struct ValueDictionary: ~Copyable {
     }
 
     /// The code of a value of few words, new if it has none yet, and one use of it.
-    mutating func useCode(of words: ValueWords) -> UInt32 { self.useCode(of: SoughtValue(words, seed: self.seed)) }
+    mutating func internCode(of words: ValueWords) -> UInt32 {
+        self.internCode(of: SoughtValue(words, seed: self.seed))
+    }
 
     @inline(__always)
-    mutating func useCode(of key: SoughtValue) -> UInt32 {
+    mutating func internCode(of key: SoughtValue) -> UInt32 {
         guard let code = self.slots.find(key.hash, where: { self.holds($0, key.words) }) else { return self.add(key) }
         self.entries[Int(code)] += Self.oneUse
         return code

@@ -25,17 +25,17 @@ struct ValueField: ~Copyable {
     var isCrowded: Bool { self.dictionary.count >= 2048 }
 
     /// The codes of a value, each used once more.
-    mutating func useCodes(of value: ParameterValue, into codes: inout FieldCodes) {
+    mutating func internCodes(of value: ParameterValue, into codes: inout FieldCodes) {
         guard case .array(let elements) = value else {
-            codes.single = self.dictionary.useCode(of: value)
+            codes.single = self.dictionary.internCode(of: value)
             return
         }
-        for element in elements { codes.elements.append(self.dictionary.useCode(of: element)) }
+        for element in elements { codes.elements.append(self.dictionary.internCode(of: element)) }
         self.makeDistinct(&codes)
     }
 
-    mutating func useCodes(of strings: [String], into codes: inout FieldCodes) {
-        for string in strings { codes.elements.append(self.dictionary.useCode(of: string)) }
+    mutating func internCodes(of strings: [String], into codes: inout FieldCodes) {
+        for string in strings { codes.elements.append(self.dictionary.internCode(of: string)) }
         self.makeDistinct(&codes)
     }
 
@@ -44,7 +44,7 @@ struct ValueField: ~Copyable {
     /// - Parameters:
     ///   - batch: The keys of values of this field.
     ///   - value: Gives the value of a row's element.
-    mutating func useCodes(of batch: inout ValueBatch, _ value: (_ row: Int, _ element: Int) -> ParameterValue) {
+    mutating func internCodes(of batch: inout ValueBatch, _ value: (_ row: Int, _ element: Int) -> ParameterValue) {
         if self.isCrowded { self.dictionary.prefetch(batch.keys.span) }
         let count = batch.keys.count
         // Out of the batch and back: an array that is written while it is read is copied.
@@ -54,10 +54,10 @@ struct ValueField: ~Copyable {
         var used = 0
         while true {
             var target = codes.mutableSpan
-            used = self.dictionary.useCodes(of: batch.keys.span, from: used, into: &target)
+            used = self.dictionary.internCodes(of: batch.keys.span, from: used, into: &target)
             guard used < count else { break }
             let place = batch.place(of: used)
-            codes[used] = self.dictionary.useCode(of: value(place.row, place.element))
+            codes[used] = self.dictionary.internCode(of: value(place.row, place.element))
             used += 1
         }
         swap(&codes, &batch.codes)

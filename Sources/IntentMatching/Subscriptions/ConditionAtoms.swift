@@ -56,33 +56,33 @@ struct ConditionAtoms: ~Copyable {
 
     /// Appends the numbers of atoms about an attribute, with ``askedFlag`` if they are no equalities, and notes one use of
     /// each.
-    mutating func useAtoms(_ name: UTF8Text, _ atoms: [MatchAtom], _ numbers: inout [UInt32]) {
+    mutating func internAtoms(_ name: UTF8Text, _ atoms: [MatchAtom], _ numbers: inout [UInt32]) {
         if let attribute = self.name(name.bytes.span) {
-            for index in atoms.indices { numbers.append(self.useAtom(attribute, atoms[index])) }
+            for index in atoms.indices { numbers.append(self.internAtom(attribute, atoms[index])) }
             return
         }
-        let attribute = self.names.useKey(ValueKey.words(name.bytes.span).span).number
-        for index in atoms.indices { numbers.append(self.useAtom(attribute, atoms[index])) }
+        let attribute = self.names.internKey(ValueKey.words(name.bytes.span).span).number
+        for index in atoms.indices { numbers.append(self.internAtom(attribute, atoms[index])) }
         // Each atom holds one use of its name.
         self.names.release(attribute)
     }
 
-    private mutating func useAtom(_ attribute: UInt32, _ atom: MatchAtom) -> UInt32 {
+    private mutating func internAtom(_ attribute: UInt32, _ atom: MatchAtom) -> UInt32 {
         if case .equals(let literal) = atom, literal != .null {
-            return self.noteUse(self.useLiteral(literal, UInt64(attribute) << 1), attribute)
+            return self.noteUse(self.internLiteral(literal, UInt64(attribute) << 1), attribute)
         }
-        let used = self.useAsked(atom, UInt64(attribute) << 1 | 1)
+        let used = self.internAsked(atom, UInt64(attribute) << 1 | 1)
         let number = self.noteUse(used, attribute)
         if used.isNew { self.ask(number, attribute, atom) }
         return number | Self.askedFlag
     }
 
-    private mutating func useAsked(_ atom: MatchAtom, _ attribute: UInt64) -> (number: UInt32, isNew: Bool) {
-        if case .numeric(let range) = atom { return self.useKey(ValueKey(range), attribute) }
+    private mutating func internAsked(_ atom: MatchAtom, _ attribute: UInt64) -> (number: UInt32, isNew: Bool) {
+        if case .numeric(let range) = atom { return self.internKey(ValueKey(range), attribute) }
         self.writer.bytes.removeAll(keepingCapacity: true)
         atom.encode(into: &self.writer)
         let bytes = self.writer.bytes
-        return self.useText(bytes.span, attribute)
+        return self.internText(bytes.span, attribute)
     }
 
     /// The number that is used, which if it is new holds a use of its name.
@@ -93,24 +93,24 @@ struct ConditionAtoms: ~Copyable {
     }
 
     /// The number of a literal, which is not null, of an attribute.
-    private mutating func useLiteral(_ literal: MatchLiteral, _ attribute: UInt64) -> (number: UInt32, isNew: Bool) {
+    private mutating func internLiteral(_ literal: MatchLiteral, _ attribute: UInt64) -> (number: UInt32, isNew: Bool) {
         switch literal {
         case .null: preconditionFailure("null equals nothing")
-        case .bool(let bool): self.useKey(ValueKey(bool), attribute)
-        case .number(let number): self.useKey(ValueKey(number), attribute)
-        case .string(let text): self.useText(text.bytes.span, attribute)
+        case .bool(let bool): self.internKey(ValueKey(bool), attribute)
+        case .number(let number): self.internKey(ValueKey(number), attribute)
+        case .string(let text): self.internText(text.bytes.span, attribute)
         }
     }
 
-    private mutating func useText(_ text: Span<UInt8>, _ attribute: UInt64) -> (number: UInt32, isNew: Bool) {
-        if let key = ValueKey(text) { return self.useKey(key, attribute) }
-        return self.atoms.useKey((ValueKey.words(text) + [attribute]).span)
+    private mutating func internText(_ text: Span<UInt8>, _ attribute: UInt64) -> (number: UInt32, isNew: Bool) {
+        if let key = ValueKey(text) { return self.internKey(key, attribute) }
+        return self.atoms.internKey((ValueKey.words(text) + [attribute]).span)
     }
 
-    private mutating func useKey(_ key: ValueKey, _ attribute: UInt64) -> (number: UInt32, isNew: Bool) {
+    private mutating func internKey(_ key: ValueKey, _ attribute: UInt64) -> (number: UInt32, isNew: Bool) {
         let key: InlineArray<4, UInt64> = [key.first, key.second, key.third, attribute]
         // Most are known.
-        guard let number = self.atoms.find(key) else { return self.atoms.useKey(key.span) }
+        guard let number = self.atoms.find(key) else { return self.atoms.internKey(key.span) }
         self.atoms.retain(number)
         return (number, false)
     }
@@ -123,7 +123,9 @@ struct ConditionAtoms: ~Copyable {
         }
         if case .anythingBut(let literals) = atom {
             var seen: Set<MatchLiteral> = [.null]
-            let equalities = literals.filter { seen.insert($0).inserted }.map { self.useAtom(attribute, .equals($0)) }
+            let equalities = literals.filter { seen.insert($0).inserted }.map {
+                self.internAtom(attribute, .equals($0))
+            }
             question.form = .noneOf
             question.last = Int64(equalities.count)
             if !equalities.isEmpty {

@@ -26,9 +26,9 @@ struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Se
     }
 
     /// The number of a key, new if it has none, and one use of it.
-    mutating func useKey(_ key: Span<Word>) -> (number: UInt32, isNew: Bool) { self.useKey(key, Self.hash(key)) }
+    mutating func internKey(_ key: Span<Word>) -> (number: UInt32, isNew: Bool) { self.internKey(key, Self.hash(key)) }
 
-    /// Fetches the memory that looking for a key will read first, and returns the key's hash, for ``useKey(_:_:)``.
+    /// Fetches the memory that looking for a key will read first, and returns the key's hash, for ``internKey(_:_:)``.
     @inline(__always)
     func prefetch(_ key: Span<Word>) -> UInt64 {
         let hash = Self.hash(key)
@@ -36,7 +36,7 @@ struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Se
         return hash
     }
 
-    mutating func useKey(_ key: Span<Word>, _ hash: UInt64) -> (number: UInt32, isNew: Bool) {
+    mutating func internKey(_ key: Span<Word>, _ hash: UInt64) -> (number: UInt32, isNew: Bool) {
         if let number = self.find(key, hash) {
             self.retain(number)
             return (number, false)

@@ -84,7 +84,7 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
         if case .pairs(let atom, let others) = access {
             for other in others { _ = self.pairs.prefetch(Self.pair(atom, other).span) }
         }
-        let used = self.expressions.useKey(program.span, hash)
+        let used = self.expressions.internKey(program.span, hash)
         let expression = ExpressionNumber(raw: used.number)
         guard used.isNew else {
             ConditionProgram.forEachAtom(program) { self.atoms.release($0) }
@@ -130,7 +130,7 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
             // Conditions have no other fields: `MatchPattern.condition` refuses them.
             let name = if case .parameter(let name) = field { name } else { UTF8Text(field.description) }
             if atoms.count != 1 { program.append(ConditionProgram.any(atoms.count)) }
-            self.atoms.useAtoms(name, atoms, &program)
+            self.atoms.internAtoms(name, atoms, &program)
         }
     }
 
@@ -249,7 +249,7 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
         _ program: [UInt32],
         _ rest: inout [UInt32]
     ) -> UInt32 {
-        let pair = self.pairs.useKey(Self.pair(atom, other).span)
+        let pair = self.pairs.internKey(Self.pair(atom, other).span)
         if pair.isNew {
             self.addPair(atom, with: other)
             self.addPair(other, with: atom)
