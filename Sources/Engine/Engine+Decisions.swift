@@ -88,16 +88,16 @@ extension Engine {
         demand.normal = false
         var slot = active.pending.head
         while !slot.isNone {
-            let node = self.reloads[slot]
-            let until = self.heldUntil(node)
+            let match = self.reloads[slot]
+            let until = self.heldUntil(match)
             if until > self.time {
                 demand.heldUntil = min(demand.heldUntil, until)
                 demand.isPaused = demand.isPaused || self.ledger.hasPausedSenders
             } else {
-                if node.priority == .high { demand.high = true }
-                if node.priority == .normal { demand.normal = true }
+                if match.priority == .high { demand.high = true }
+                if match.priority == .normal { demand.normal = true }
             }
-            slot = node.next
+            slot = match.next
         }
         return demand
     }

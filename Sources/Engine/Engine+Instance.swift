@@ -176,22 +176,22 @@ extension Engine {
         }
         var slot = active.pending.head
         while !slot.isNone, views.count < limit {
-            let node = self.reloads[slot]
-            let push = self.ledger[node.push]
-            let wait = self.wait(of: node)
+            let match = self.reloads[slot]
+            let push = self.ledger[match.push]
+            let wait = self.wait(of: match)
             views.append(
                 PendingView(
                     cause: .push,
                     push: push.id,
-                    priority: node.priority,
+                    priority: match.priority,
                     since: push.acceptedAt,
                     notBefore: push.notBefore == .epoch ? nil : push.notBefore,
-                    expiresAt: node.expiresAt,
+                    expiresAt: match.expiresAt,
                     until: wait.until.ifFinite,
                     reason: wait.reason
                 )
             )
-            slot = node.next
+            slot = match.next
         }
         return views
     }

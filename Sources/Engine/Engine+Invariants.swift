@@ -16,8 +16,8 @@ extension Engine {
         var held = Held(rows: (slots.last?.index ?? 0) + 1, apps: self.catalogue.apps.count)
         for host in self.registry.usedHosts() { self.check(host: host, &held, &faults) }
         for push in slots { self.check(push: push, held, &faults) }
-        if held.nodes != self.reloads.causeCount {
-            faults.append("\(self.reloads.causeCount) nodes, \(held.nodes) of them in lists")
+        if held.matches != self.reloads.matchCount {
+            faults.append("\(self.reloads.matchCount) matches, \(held.matches) of them in lists")
         }
         if held.reloads != self.reloads.count {
             faults.append("\(self.reloads.count) reloads, \(held.reloads) of them in lists")
@@ -62,7 +62,7 @@ extension Engine {
     private struct Held {
         var deferred: [UInt32]
         var issued: [UInt32]
-        var nodes = 0
+        var matches = 0
         var reloads = 0
         var instances = 0
         var tokens = 0
@@ -114,22 +114,22 @@ extension Engine {
         if self.registry[coldFields: instance].controlToken != nil { held.tokens += 1 }
         var (count, high, normal) = (UInt32(0), UInt32(0), UInt32(0))
         var (minExpiry, slot) = (Instant.distantFuture, active.pending.head)
-        var previous = CauseNumber.none
+        var previous = MatchNumber.none
         while !slot.isNone {
-            let node = self.reloads[slot]
-            if node.previous != previous { faults.append("\(name): pending list is broken") }
-            held.deferred[node.push.index] += 1
-            if node.instance != instance { faults.append("\(name): a push waits for another instance") }
+            let match = self.reloads[slot]
+            if match.previous != previous { faults.append("\(name): pending list is broken") }
+            held.deferred[match.push.index] += 1
+            if match.instance != instance { faults.append("\(name): a push waits for another instance") }
             count += 1
-            if node.priority == .high { high += 1 }
-            if node.priority == .normal { normal += 1 }
-            minExpiry = min(minExpiry, node.expiresAt)
-            if node.isScheduled, !self.schedule[instance].hasScheduled {
+            if match.priority == .high { high += 1 }
+            if match.priority == .normal { normal += 1 }
+            minExpiry = min(minExpiry, match.expiresAt)
+            if match.isScheduled, !self.schedule[instance].hasScheduled {
                 faults.append("\(name): has a scheduled push unawares")
             }
-            (previous, slot) = (slot, node.next)
+            (previous, slot) = (slot, match.next)
         }
-        held.nodes += Int(count)
+        held.matches += Int(count)
         if active.pending.tail != previous || active.pending.count != count || active.high != high
             || active.normal != normal
         {
@@ -162,7 +162,7 @@ extension Engine {
             held.reloads += 1
             self.reloads.forEach(in: reload.pushes) {
                 held.issued[$1.push.index] += 1
-                held.nodes += 1
+                held.matches += 1
             }
         }
     }
@@ -210,13 +210,13 @@ extension Engine {
                     + " \(issued) issued, \(held.issued[push.index]) served"
             )
         }
-        var (waiting, previous, slot) = (UInt32(0), CauseNumber.none, self.reloads.firstWaiting(of: push))
+        var (waiting, previous, slot) = (UInt32(0), MatchNumber.none, self.reloads.firstWaiting(of: push))
         while !slot.isNone, waiting <= deferred {
-            let node = self.reloads[slot]
-            if node.push != push || node.previousOfPush != previous || node.instance.isNone {
+            let match = self.reloads[slot]
+            if match.push != push || match.previousOfPush != previous || match.instance.isNone {
                 faults.append("push \(row.id): the list of waiting instances is broken")
             }
-            (waiting, previous, slot) = (waiting + 1, slot, node.nextOfPush)
+            (waiting, previous, slot) = (waiting + 1, slot, match.nextOfPush)
         }
         if waiting != deferred { faults.append("push \(row.id): \(deferred) deferred, \(waiting) of them listed") }
     }

@@ -54,10 +54,10 @@ extension Engine {
 
     /// Until when a waiting push may not reload: its own wish, or its paused sender's.
     @inline(__always)
-    func heldUntil(_ node: Reloads.Cause) -> Instant {
-        let notBefore = node.isScheduled ? self.ledger[node.push].notBefore : .distantPast
+    func heldUntil(_ match: Reloads.Match) -> Instant {
+        let notBefore = match.isScheduled ? self.ledger[match.push].notBefore : .distantPast
         return self.ledger.hasPausedSenders
-            ? max(notBefore, self.ledger.pausedUntil(self.ledger[node.push].team)) : notBefore
+            ? max(notBefore, self.ledger.pausedUntil(self.ledger[match.push].team)) : notBefore
     }
 
     // MARK: Cancelling
@@ -69,12 +69,12 @@ extension Engine {
         var cancelled = 0
         var slot = self.schedule[active: instance].pending.head
         while !slot.isNone {
-            let node = self.reloads[slot]
-            if self.isMeant(node, by: scope) {
+            let match = self.reloads[slot]
+            if self.isMeant(match, by: scope) {
                 cancelled += 1
                 self.endPending(slot, of: instance, .cancelled, .cancelled)
             }
-            slot = node.next
+            slot = match.next
         }
         switch scope {
         case .push, .sender: break
@@ -91,14 +91,15 @@ extension Engine {
         return cancelled
     }
 
-    private func isMeant(_ node: Reloads.Cause, by scope: OrderScope) -> Bool {
+    private func isMeant(_ match: Reloads.Match, by scope: OrderScope) -> Bool {
         switch scope {
         case .app, .kind, .host, .instance: true
-        case .sender(let team): self.catalogue.findTeam(team.rawValue) == self.ledger[node.push].team
+        case .sender(let team): self.catalogue.findTeam(team.rawValue) == self.ledger[match.push].team
         case .push(let id, let team, let app):
-            self.ledger[node.push].id == id
-                && (team == nil || team.flatMap { self.catalogue.findTeam($0.rawValue) } == self.ledger[node.push].team)
-                && (app == nil || app.flatMap { self.catalogue.findApp($0) } == self.ledger[node.push].app)
+            self.ledger[match.push].id == id
+                && (team == nil
+                    || team.flatMap { self.catalogue.findTeam($0.rawValue) } == self.ledger[match.push].team)
+                && (app == nil || app.flatMap { self.catalogue.findApp($0) } == self.ledger[match.push].app)
         }
     }
 

@@ -45,9 +45,9 @@ extension Engine {
         let row = self.reloads[reload]
         var collapseID: [UInt8] = []
         var mayWait = !row.causes.isSubset(of: ReloadCauses(.push))
-        self.reloads.forEach(in: row.pushes) { cause, node in
-            mayWait = mayWait || node.expiresAt > row.issuedAt
-            if cause == row.primary { collapseID = self.ledger.pushes.collapseID(of: node.push) }
+        self.reloads.forEach(in: row.pushes) { number, match in
+            mayWait = mayWait || match.expiresAt > row.issuedAt
+            if number == row.primary { collapseID = self.ledger.pushes.collapseID(of: match.push) }
         }
         return OutgoingPush(
             token: token,

@@ -28,10 +28,10 @@ extension Engine {
         var waiting = PushWaiting()
         var (slot, looked) = (self.reloads.firstWaiting(of: push), 0)
         while !slot.isNone, looked < lookedMax {
-            let node = self.reloads[slot]
-            let (until, reason) = self.wait(of: node)
-            waiting.add(reason, until: until.ifFinite, expiresAt: node.expiresAt)
-            (slot, looked) = (node.nextOfPush, looked + 1)
+            let match = self.reloads[slot]
+            let (until, reason) = self.wait(of: match)
+            waiting.add(reason, until: until.ifFinite, expiresAt: match.expiresAt)
+            (slot, looked) = (match.nextOfPush, looked + 1)
         }
         waiting.isSampled = !slot.isNone
         return waiting

@@ -115,43 +115,43 @@ extension Engine {
     }
 
     /// Takes the pushes that a reload may serve out of those that wait.
-    private mutating func takePending(of instance: InstanceNumber) -> CauseList {
+    private mutating func takePending(of instance: InstanceNumber) -> MatchList {
         guard self.schedule[instance].hasScheduled || self.ledger.hasPausedSenders else {
             return self.schedule[active: instance].takePending()
         }
-        var taken = CauseList()
+        var taken = MatchList()
         var remaining = false
         var slot = self.schedule[active: instance].pending.head
         while !slot.isNone {
-            let node = self.reloads[slot]
-            if self.heldUntil(node) > self.time {
-                remaining = remaining || node.isScheduled
+            let match = self.reloads[slot]
+            if self.heldUntil(match) > self.time {
+                remaining = remaining || match.isScheduled
             } else {
                 self.reloads.move(slot, from: &self.schedule[active: instance].pending, to: &taken)
-                self.schedule[active: instance].count(node.priority, -1)
+                self.schedule[active: instance].count(match.priority, -1)
                 // The scheduled push's digest may be older than later pushes' digests.
-                if node.isScheduled { self.schedule[instance].hasPendingDigest = false }
+                if match.isScheduled { self.schedule[instance].hasPendingDigest = false }
             }
-            slot = node.next
+            slot = match.next
         }
         self.schedule[instance].hasScheduled = remaining
         self.refreshExpiry(of: instance)
         return taken
     }
 
-    /// Counts pushes as issued; gives the node of the most urgent, oldest one, and when the last of them expires.
-    private mutating func markIssued(_ taken: CauseList) -> (primary: CauseNumber, latest: Instant) {
-        var primary = CauseNumber.none
+    /// Counts pushes as issued; gives the match of the most urgent, oldest one, and when the last of them expires.
+    private mutating func markIssued(_ taken: MatchList) -> (primary: MatchNumber, latest: Instant) {
+        var primary = MatchNumber.none
         var urgency = UInt8(0)
         var latest = Instant.distantPast
         var slot = taken.head
         while !slot.isNone {
-            let node = self.reloads[slot]
+            let match = self.reloads[slot]
             self.reloads.endWaiting(slot)
-            self.ledger.moveOutcome(of: node.push, from: .deferred, to: .issued, at: self.time)
-            latest = max(latest, node.expiresAt)
-            if node.priority.rawValue > urgency { (primary, urgency) = (slot, node.priority.rawValue) }
-            slot = node.next
+            self.ledger.moveOutcome(of: match.push, from: .deferred, to: .issued, at: self.time)
+            latest = max(latest, match.expiresAt)
+            if match.priority.rawValue > urgency { (primary, urgency) = (slot, match.priority.rawValue) }
+            slot = match.next
         }
         return (primary, latest)
     }
@@ -329,8 +329,8 @@ extension Engine {
     /// When the oldest push that a reload serves was accepted; nil if it serves none.
     private func oldestPush(of row: Reloads.Reload) -> Instant? {
         var oldest: Instant?
-        self.reloads.forEach(in: row.pushes) { _, node in
-            let acceptedAt = self.ledger[node.push].acceptedAt
+        self.reloads.forEach(in: row.pushes) { _, match in
+            let acceptedAt = self.ledger[match.push].acceptedAt
             oldest = min(oldest ?? acceptedAt, acceptedAt)
         }
         return oldest
@@ -339,19 +339,19 @@ extension Engine {
     private mutating func endPushes(of row: Reloads.Reload, _ end: ReloadEnd) {
         var slot = row.pushes.head
         while !slot.isNone {
-            let node = self.reloads[slot]
+            let match = self.reloads[slot]
             switch end {
             case .acknowledged:
                 let outcome: PushOutcome =
                     slot != row.primary ? .coalesced : row.exemption == nil ? .reloaded : .exempt
-                self.ledger.moveOutcome(of: node.push, from: .issued, to: outcome, at: self.time)
+                self.ledger.moveOutcome(of: match.push, from: .issued, to: outcome, at: self.time)
             case .failed(let failure, _):
-                self.ledger.countFailure(of: node.push, failure)
-                self.ledger.moveOutcome(of: node.push, from: .issued, to: .failed, at: self.time)
+                self.ledger.countFailure(of: match.push, failure)
+                self.ledger.moveOutcome(of: match.push, from: .issued, to: .failed, at: self.time)
             case .removed:
-                self.ledger.moveOutcome(of: node.push, from: .issued, to: .removed, at: self.time)
+                self.ledger.moveOutcome(of: match.push, from: .issued, to: .removed, at: self.time)
             }
-            slot = node.next
+            slot = match.next
         }
         self.reloads.release(row.pushes)
     }

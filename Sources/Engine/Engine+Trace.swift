@@ -65,8 +65,8 @@ extension Engine {
         else { return [] }
         let row = self.reloads[slot]
         var served: [ServedPush] = []
-        self.reloads.forEach(in: row.pushes) { cause, node in
-            let push = self.ledger[node.push]
+        self.reloads.forEach(in: row.pushes) { number, match in
+            let push = self.ledger[match.push]
             served.append(
                 ServedPush(
                     id: push.id,
@@ -74,7 +74,7 @@ extension Engine {
                     contentHash: push.contentHash,
                     position: push.position,
                     acceptedAt: push.acceptedAt,
-                    isPrimary: cause == row.primary
+                    isPrimary: number == row.primary
                 )
             )
         }

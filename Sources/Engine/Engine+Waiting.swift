@@ -3,14 +3,14 @@ import WidgetModel
 /// The pushes that wait for an instance: how they come to wait, and when they end without a reload.
 extension Engine {
     /// Until when a waiting push is not decided, and why; `.distantFuture` if that hangs on something else than time.
-    func wait(of node: Reloads.Cause) -> (until: Instant, reason: DecisionReason) {
-        let held = self.heldUntil(node)
+    func wait(of match: Reloads.Match) -> (until: Instant, reason: DecisionReason) {
+        let held = self.heldUntil(match)
         guard held <= self.time else {
-            let isPaused = self.ledger.pausedUntil(self.ledger[node.push].team) > self.time
+            let isPaused = self.ledger.pausedUntil(self.ledger[match.push].team) > self.time
             return (held, isPaused ? .paused : .notBefore)
         }
-        let active = self.schedule[active: node.instance]
-        return (active.decidesAt, node.priority == .low ? .waitsForAnother : active.reason)
+        let active = self.schedule[active: match.instance]
+        return (active.decidesAt, match.priority == .low ? .waitsForAnother : active.reason)
     }
 
     /// Until when another cause that waits for an instance is not decided, and why.
@@ -39,7 +39,7 @@ extension Engine {
     mutating func enqueueIfPossible(
         _ push: IncomingPush,
         _ instance: InstanceNumber,
-        replacing replaced: CauseNumber?
+        replacing replaced: MatchNumber?
     )
         -> Bool
     {
@@ -131,9 +131,9 @@ extension Engine {
         return self.plan(instance, demand, funds)
     }
 
-    /// The node of a waiting push with the same collapse id of the same team.
+    /// The match of a waiting push with the same collapse id of the same team.
     @inline(__always)
-    func waiting(with push: IncomingPush, _ instance: InstanceNumber) -> CauseNumber? {
+    func waiting(with push: IncomingPush, _ instance: InstanceNumber) -> MatchNumber? {
         var slot = self.schedule[active: instance].pending.head
         while !slot.isNone {
             if self.reloads[slot].collapseTag == push.collapseTag {
@@ -153,11 +153,11 @@ extension Engine {
     private mutating func enqueue(
         _ push: IncomingPush,
         _ instance: InstanceNumber,
-        replacing replaced: CauseNumber?,
+        replacing replaced: MatchNumber?,
         _ end: PushOutcome,
         _ reason: DecisionReason
     ) {
-        let node = Reloads.Cause(
+        let match = Reloads.Match(
             push: push.row,
             instance: instance,
             collapseTag: push.collapseTag,
@@ -168,15 +168,15 @@ extension Engine {
         if let replaced {
             let old = self.reloads[replaced]
             self.schedule[active: instance].count(old.priority, -1)
-            self.reloads.replace(replaced, with: node)
+            self.reloads.replace(replaced, with: match)
             self.ledger.moveOutcome(of: old.push, from: .deferred, to: end, at: self.time)
             self.noteDecision(instance, end, reason, push: self.ledger[old.push].id)
             if old.expiresAt <= self.schedule[active: instance].minExpiry { self.refreshExpiry(of: instance) }
         } else {
-            self.reloads.append(node, to: &self.schedule[active: instance].pending)
+            self.reloads.append(match, to: &self.schedule[active: instance].pending)
         }
-        self.schedule.countWaiting(push, to: instance, isScheduled: node.isScheduled)
-        if !node.isScheduled, let digest = push.digest { self.registry[content: instance].pendingDigest = digest }
+        self.schedule.countWaiting(push, to: instance, isScheduled: match.isScheduled)
+        if !match.isScheduled, let digest = push.digest { self.registry[content: instance].pendingDigest = digest }
     }
 
     /// Finds the earliest end of a waiting push again. O(waiting).
@@ -188,13 +188,13 @@ extension Engine {
 
     /// Ends a push that waits for an instance. O(1).
     mutating func endPending(
-        _ cause: CauseNumber,
+        _ number: MatchNumber,
         of instance: InstanceNumber,
         _ end: PushOutcome,
         _ reason: DecisionReason
     ) {
-        let (push, priority) = (self.reloads[cause].push, self.reloads[cause].priority)
-        self.reloads.remove(cause, from: &self.schedule[active: instance].pending)
+        let (push, priority) = (self.reloads[number].push, self.reloads[number].priority)
+        self.reloads.remove(number, from: &self.schedule[active: instance].pending)
         self.schedule[active: instance].count(priority, -1)
         let id = self.ledger[push].id
         self.ledger.moveOutcome(of: push, from: .deferred, to: end, at: self.time)
@@ -206,13 +206,13 @@ extension Engine {
         var earliest = Instant.distantFuture
         var slot = self.schedule[active: instance].pending.head
         while !slot.isNone {
-            let node = self.reloads[slot]
-            if node.expiresAt <= self.time {
+            let match = self.reloads[slot]
+            if match.expiresAt <= self.time {
                 self.endPending(slot, of: instance, .expired, .expiration)
             } else {
-                earliest = min(earliest, node.expiresAt)
+                earliest = min(earliest, match.expiresAt)
             }
-            slot = node.next
+            slot = match.next
         }
         self.schedule[active: instance].minExpiry = earliest
         if self.schedule[active: instance].pending.count == 0 { self.schedule[instance].hasScheduled = false }

@@ -2,7 +2,7 @@ import WidgetModel
 
 extension NumberTag {
     /// A push that waits for an instance, or is served by a reload of it.
-    enum Cause {}
+    enum Match {}
     /// A push token.
     enum Token {}
     /// The key of a host, or the id and the configuration of an instance.
@@ -11,8 +11,8 @@ extension NumberTag {
     enum HostContext {}
 }
 
-/// The number of a ``Reloads/Cause``.
-typealias CauseNumber = Number<NumberTag.Cause>
+/// The number of a ``Reloads/Match``.
+typealias MatchNumber = Number<NumberTag.Match>
 /// The number of a text in a ``TextStore``.
 typealias TextNumber = Number<NumberTag.Text>
 /// The number of a token.

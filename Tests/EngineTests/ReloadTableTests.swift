@@ -11,7 +11,7 @@ import WidgetModel
     private static func reload(_ number: InstanceNumber, push: PushID? = nil, digest: ContentDigest? = nil)
         -> ReloadTable.Whole
     {
-        let cause = CauseNumber(raw: number.raw)
+        let match = MatchNumber(raw: number.raw)
         return ReloadTable.Whole(
             row: ReloadTable.Row(
                 instance: number,
@@ -28,8 +28,8 @@ import WidgetModel
                 sharesToken: push != nil
             ),
             served: ReloadTable.Served(
-                pushes: push == nil ? CauseList() : CauseList(head: cause, tail: cause.advanced(by: 1), count: 2),
-                primary: push == nil ? .none : cause,
+                pushes: push == nil ? MatchList() : MatchList(head: match, tail: match.advanced(by: 1), count: 2),
+                primary: push == nil ? .none : match,
                 push: push,
                 digest: digest
             )

@@ -48,7 +48,7 @@ struct ConfigurationCoder: ~Copyable, Sendable {
         }
         for index in parameters.indices {
             if case .string(let text) = parameters[index].value,
-                let number = self.texts[self.latest.shape.names[index]].number(of: text, seed: self.seed)
+                let number = self.texts[self.latest.shape.names[index]].intern(text, seed: self.seed)
             {
                 self.writer.write(byte: Self.numbered | UInt8(number >> 8))
                 self.writer.write(byte: UInt8(number & 0xFF))
@@ -104,7 +104,7 @@ struct ConfigurationCoder: ~Copyable, Sendable {
 
     @inline(never)
     private mutating func findOtherShape(of parameters: [Configuration.Parameter]) {
-        let shape = Shape(names: parameters.map { self.number(ofName: $0.name) })
+        let shape = Shape(names: parameters.map { self.internName($0.name) })
         if self.shapeNumbers[shape] == nil, self.shapes.count < Self.shapesMax {
             self.shapeNumbers[shape] = self.shapes.count
             self.shapes.append(shape)
@@ -112,7 +112,7 @@ struct ConfigurationCoder: ~Copyable, Sendable {
         self.latest = (shape, self.shapeNumbers[shape])
     }
 
-    private mutating func number(ofName name: String) -> Int {
+    private mutating func internName(_ name: String) -> Int {
         let text = UTF8Text(name)
         if let number = self.numbers[text] { return number }
         self.numbers[text] = self.names.count

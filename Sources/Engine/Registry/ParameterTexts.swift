@@ -25,7 +25,7 @@ struct ParameterTexts: ~Copyable, Sendable {
     ///   - text: The text. One that is spelled otherwise is another one, even where Unicode says they are equivalent.
     ///   - seed: Hides from untrusted peers where texts are found; nothing that comes out depends on it.
     /// - Returns: Below ``countMax``; nil if it is too long, or all numbers were given.
-    mutating func number(of text: String, seed: UInt64) -> Int? {
+    mutating func intern(_ text: String, seed: UInt64) -> Int? {
         guard text.utf8.count <= Self.byteCountMax else { return nil }
         let hash = SeededHash.of(text.utf8.span, seed: seed)
         let found = self.index.find(hash) { (number: UInt32) in self.texts[Int(number)].hasSameBytes(as: text) }

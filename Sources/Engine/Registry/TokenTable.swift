@@ -74,7 +74,7 @@ struct TokenTable: ~Copyable, Sendable {
     }
 
     /// The row of a token, a new one if there is none.
-    private mutating func findOrInsert(_ token: DeviceToken) -> TokenNumber {
+    private mutating func internToken(_ token: DeviceToken) -> TokenNumber {
         let hash = self.hash(token)
         if let slot = self.find(token, hash) { return slot }
         let slot = self.keep(token)
@@ -160,7 +160,7 @@ struct TokenTable: ~Copyable, Sendable {
     /// - Returns: The token's number.
     @discardableResult
     mutating func bind(_ token: DeviceToken, to binding: Binding) -> TokenNumber {
-        let slot = self.findOrInsert(token)
+        let slot = self.internToken(token)
         self.bind(slot, to: binding)
         return slot
     }
@@ -178,7 +178,7 @@ struct TokenTable: ~Copyable, Sendable {
     }
 
     private mutating func markRemoved(_ token: DeviceToken, at now: Instant) {
-        let slot = self.findOrInsert(token)
+        let slot = self.internToken(token)
         if self.rows[slot].isBound { self.boundCount -= 1 }
         self.rows[slot].flags[.isBound] = false
         self.rows[slot].at = ShortInstant(now)

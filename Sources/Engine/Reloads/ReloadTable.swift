@@ -33,9 +33,9 @@ struct ReloadTable: ~Copyable, Sendable {
     /// The fields of a reload that pushes made happen, or that serves some.
     struct Served: SideRow {
         /// The pushes that it serves.
-        var pushes = CauseList()
-        /// The node of the push that made the reload happen; none if something else did.
-        var primary = CauseNumber.none
+        var pushes = MatchList()
+        /// The match of the push that made the reload happen; none if something else did.
+        var primary = MatchNumber.none
         /// The push named in the effect.
         var push: PushID?
         /// The state of content that the reload brings, as far as senders told.

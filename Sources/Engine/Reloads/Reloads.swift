@@ -3,7 +3,7 @@ import WidgetModel
 
 /// The unsettled requests to instances: the pushes that wait for an instance or are served by a reload of it, and the outstanding reloads.
 ///
-/// Each instance threads its own: a ``CauseList`` of the waiting pushes, a ``ReloadList``, and in each reload a list of the pushes that it
+/// Each instance threads its own: a ``MatchList`` of the waiting pushes, a ``ReloadList``, and in each reload a list of the pushes that it
 /// serves. The holder of a list knows its instance.
 struct Reloads: ~Copyable, Sendable {
     typealias Reload = ReloadTable.Whole
@@ -11,21 +11,21 @@ struct Reloads: ~Copyable, Sendable {
     typealias Served = ReloadTable.Served
 
     private(set) var table: ReloadTable
-    /// Written by the verbs of Reloads+Causes alone.
-    var causes: Table<NumberTag.Cause, Cause>
-    /// By the number of a push: the first of its causes that wait. Written by those verbs, too.
-    var waiting = Column<CauseNumber>()
+    /// Written by the verbs of Reloads+Matches alone.
+    var matches: Table<NumberTag.Match, Match>
+    /// By the number of a push: the first of its matches that wait. Written by those verbs, too.
+    var waiting = Column<MatchNumber>()
 
     /// None.
     init() {
         self.table = ReloadTable()
-        self.causes = Table()
+        self.matches = Table()
     }
 
-    /// Some that were read back. O(causes).
-    init(table: consuming ReloadTable, causes: consuming Table<NumberTag.Cause, Cause>) {
+    /// Some that were read back. O(matches).
+    init(table: consuming ReloadTable, matches: consuming Table<NumberTag.Match, Match>) {
         self.table = table
-        self.causes = causes
+        self.matches = matches
         self.joinAll()
     }
 }
@@ -34,11 +34,11 @@ extension Reloads {
     /// Notes the memory of its tables.
     func measure(_ bytes: inout TableBytes) {
         bytes[.reloads] = self.table.byteCount
-        bytes[.matches] = self.causes.byteCount + self.waiting.byteCount
+        bytes[.matches] = self.matches.byteCount + self.waiting.byteCount
     }
 
     /// How many pushes wait or are served, one for each instance that they matched.
-    var causeCount: Int { self.causes.count }
+    var matchCount: Int { self.matches.count }
 
     /// How many reloads are outstanding.
     var count: Int { self.table.rows.count }

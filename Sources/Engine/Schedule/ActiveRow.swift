@@ -3,7 +3,7 @@ import WidgetModel
 /// An instance's fields while a cause waits for it or a reload is outstanding. At rest it has no such row, and all fields are as at first.
 struct ActiveRow: Sendable {
     /// The pushes that wait.
-    var pending = CauseList()
+    var pending = MatchList()
     /// How many of them have priority 10 and 5.
     var high: UInt32 = 0
     var normal: UInt32 = 0
@@ -56,8 +56,8 @@ struct ActiveRow: Sendable {
 
     /// Takes all waiting pushes out.
     @inline(__always)
-    mutating func takePending() -> CauseList {
-        var taken = CauseList()
+    mutating func takePending() -> MatchList {
+        var taken = MatchList()
         swap(&taken, &self.pending)
         self.high = 0
         self.normal = 0

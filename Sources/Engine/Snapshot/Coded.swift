@@ -7,16 +7,16 @@ protocol Coded {
     func coded(by coder: inout some StateCoder) throws(ByteError) -> Self
 }
 
-extension CauseList: Coded {
-    func coded(by coder: inout some StateCoder) throws(ByteError) -> CauseList {
+extension MatchList: Coded {
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> MatchList {
         let count = try coder.number(self.count)
-        guard count > 0 else { return CauseList() }
-        return CauseList(head: try coder.slot(self.head), tail: try coder.slot(self.tail), count: count)
+        guard count > 0 else { return MatchList() }
+        return MatchList(head: try coder.slot(self.head), tail: try coder.slot(self.tail), count: count)
     }
 }
 
-extension Reloads.Cause: Coded {
-    static let blank = Reloads.Cause(
+extension Reloads.Match: Coded {
+    static let blank = Reloads.Match(
         push: .none,
         instance: .none,
         collapseTag: 0,
@@ -25,8 +25,8 @@ extension Reloads.Cause: Coded {
         isScheduled: false
     )
 
-    func coded(by coder: inout some StateCoder) throws(ByteError) -> Reloads.Cause {
-        Reloads.Cause(
+    func coded(by coder: inout some StateCoder) throws(ByteError) -> Reloads.Match {
+        Reloads.Match(
             push: try coder.slot(self.push),
             instance: try coder.slot(self.instance),
             next: try coder.slot(self.next),
@@ -58,7 +58,7 @@ extension ReloadTable.Whole: Coded {
             sharesToken: said.contains(.sharesToken)
         )
         let served = ReloadTable.Served(
-            pushes: said.contains(.pushes) ? try self.pushes.coded(by: &coder) : CauseList(),
+            pushes: said.contains(.pushes) ? try self.pushes.coded(by: &coder) : MatchList(),
             primary: said.contains(.pushes) ? try coder.slot(self.primary) : .none,
             push: said.contains(.push) ? try coder.push(self.push ?? PushID(high: 0, low: 0)) : nil,
             digest: said.contains(.digest) ? try (self.digest ?? .blank).coded(by: &coder) : nil

@@ -42,7 +42,7 @@ package enum EngineSnapshot {
         case hosts = 3
         case instances = 4
         case days = 5
-        case causes = 6
+        case matches = 6
         case reloads = 7
         case pushes = 8
         case repeats = 9

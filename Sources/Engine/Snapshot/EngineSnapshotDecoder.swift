@@ -25,7 +25,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     private var usages = UsageTable()
     private var instances: EngineInstancesDecoder
     private var days = Table<RollingDay, RollingDay>()
-    private var causes = Table<NumberTag.Cause, Reloads.Cause>()
+    private var matches = Table<NumberTag.Match, Reloads.Match>()
     private var reloads = ReloadTable(free: [], expecting: 0)
     private var pushes = Table<NumberTag.Push, PushTable.Row>()
     private var collapseIDs: [PushNumber: [UInt8]] = [:]
@@ -124,7 +124,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         self.tokens.reserve(hosts)
         self.days = Table(free: self.numbers(2))
         let others = self.host == nil ? (3...5).map { self.head.expectedRows($0) } : [0, 0, 0]
-        self.causes = Table(free: self.numbers(3), expecting: others[0])
+        self.matches = Table(free: self.numbers(3), expecting: others[0])
         self.reloads = ReloadTable(free: self.numbers(4), expecting: others[1])
         self.pushes = Table(free: self.numbers(5), expecting: others[2])
         let (capacity, count) = (self.head.decisionCapacity, self.head.decisionCount)
@@ -154,9 +154,9 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         case .days:
             let slot: Number<RollingDay> = try self.slot(2, from: self.days.end, &coder)
             self.days.restore(slot, try coder.value(RollingDay()), blank: RollingDay())
-        case .causes:
-            let slot: CauseNumber = try self.slot(3, from: self.causes.end, &coder)
-            self.causes.restore(slot, try Reloads.Cause.blank.coded(by: &coder), blank: .blank)
+        case .matches:
+            let slot: MatchNumber = try self.slot(3, from: self.matches.end, &coder)
+            self.matches.restore(slot, try Reloads.Match.blank.coded(by: &coder), blank: .blank)
         case .reloads:
             let slot: ReloadNumber = try self.slot(4, from: self.reloads.rows.end, &coder)
             let row = try ReloadTable.Whole(row: .blank).coded(by: &coder)
@@ -256,7 +256,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         self.tokens.finishRestoring()
         guard !self.tokens.hasDuplicates else { throw .incomplete(frames: self.frames) }
         self.days.finishRestoring(end: Int(self.head.ends[2]), blank: RollingDay())
-        self.causes.finishRestoring(end: Int(self.head.ends[3]), blank: .blank)
+        self.matches.finishRestoring(end: Int(self.head.ends[3]), blank: .blank)
         self.reloads.finishRestoring(end: Int(self.head.ends[4]))
         self.pushes.finishRestoring(end: Int(self.head.ends[5]), blank: .blank)
         var engine = Engine(partition: self.partition, partitions: self.partitions, seed: self.seed, rules: self.rules)
@@ -278,7 +278,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         engine.schedule.days = self.days
         engine.schedule.instanceTimers = Timers(startingAt: self.head.time)
         engine.schedule.hostTimers = self.hostTimers
-        engine.reloads = Reloads(table: self.reloads, causes: self.causes)
+        engine.reloads = Reloads(table: self.reloads, matches: self.matches)
         engine.ledger = Ledger(
             pushes: PushTable(
                 seed: self.seed,

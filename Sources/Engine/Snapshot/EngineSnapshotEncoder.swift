@@ -79,8 +79,8 @@ package struct EngineSnapshotEncoder: Sendable {
             return try self.write(engine.schedule.days, &coder) { (_, row, coder) throws(ByteError) in
                 _ = coder.value(row)
             }
-        case .causes:
-            return try self.write(engine.reloads.causes, &coder) { (_, row, coder) throws(ByteError) in
+        case .matches:
+            return try self.write(engine.reloads.matches, &coder) { (_, row, coder) throws(ByteError) in
                 _ = try row.coded(by: &coder)
             }
         case .reloads:
@@ -123,7 +123,7 @@ package struct EngineSnapshotEncoder: Sendable {
             let details = engine.registry.instances.details.whole(slot)
             let configuration = engine.registry.configuration(of: slot)
             let record = InstanceRecord(row: row, resting: engine.schedule[slot], cold: engine.schedule[cold: slot])
-            let number = try shapes.number(of: InstanceShape(kind: row.kind, details, configuration))
+            let number = try shapes.intern(InstanceShape(kind: row.kind, details, configuration))
             try coder.row { (coder) throws(ByteError) in
                 let head = InstanceRecord.Head(
                     host: row.host,
@@ -168,7 +168,7 @@ package struct EngineSnapshotEncoder: Sendable {
             !(self.writeRun(of: engine.registry.hosts.rows.free, 0, &skipped, &coder)
             || self.writeRun(of: engine.registry.instances.rows.free, 1, &skipped, &coder)
             || self.writeRun(of: engine.schedule.days.free, 2, &skipped, &coder)
-            || self.writeRun(of: engine.reloads.causes.free, 3, &skipped, &coder)
+            || self.writeRun(of: engine.reloads.matches.free, 3, &skipped, &coder)
             || self.writeRun(of: engine.reloads.table.rows.free, 4, &skipped, &coder)
             || self.writeRun(of: engine.ledger.pushes.rows.free, 5, &skipped, &coder))
     }

@@ -41,7 +41,7 @@ struct ShapeWriter {
     var byteCount: Int { self.written.count }
 
     /// The number of a shape, which is written if it is the first of its kind.
-    mutating func number(of shape: InstanceShape) throws(ByteError) -> UInt32 {
+    mutating func intern(_ shape: InstanceShape) throws(ByteError) -> UInt32 {
         self.scratch.writer.bytes.removeAll(keepingCapacity: true)
         _ = try shape.coded(by: &self.scratch)
         if let number = self.numbers[self.scratch.writer.bytes] { return number }

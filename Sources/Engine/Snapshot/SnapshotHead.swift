@@ -24,7 +24,7 @@ struct SnapshotHead: Sendable {
     var repeatOldest = 0
     var decisionCapacity = 1
     var decisionCount: UInt64 = 0
-    /// How many rows each table ever had: hosts, instances, rolling days, causes, reloads, pushes.
+    /// How many rows each table ever had: hosts, instances, rolling days, matches, reloads, pushes.
     var ends = InlineArray<6, UInt32>(repeating: 0)
     var settingsVersion = 0
     var amendments: [StandingAmendment] = []
@@ -54,7 +54,7 @@ struct SnapshotHead: Sendable {
         self.ends[0] = UInt32(engine.registry.hosts.rows.end)
         self.ends[1] = UInt32(engine.registry.instances.rows.end)
         self.ends[2] = UInt32(engine.schedule.days.end)
-        self.ends[3] = UInt32(engine.reloads.causes.end)
+        self.ends[3] = UInt32(engine.reloads.matches.end)
         self.ends[4] = UInt32(engine.reloads.table.rows.end)
         self.ends[5] = UInt32(engine.ledger.pushes.rows.end)
         self.settingsVersion = engine.settingsVersion

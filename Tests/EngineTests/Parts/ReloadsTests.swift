@@ -6,16 +6,16 @@ import WidgetModel
 
 @testable import Engine
 
-/// The part alone: causes in the lists of instances and of reloads, against arrays.
+/// The part alone: matches in the lists of instances and of reloads, against arrays.
 @Suite struct ReloadsTests {
     /// The same as plain values: by list the pushes in it, and by push the instances that it waits for.
     private struct Model {
-        var lists: [[(cause: CauseNumber, push: PushNumber)]]
-        var waiting: Set<CauseNumber> = []
+        var lists: [[(match: MatchNumber, push: PushNumber)]]
+        var waiting: Set<MatchNumber> = []
     }
 
-    private static func cause(_ push: PushNumber, for instance: Int) -> Reloads.Cause {
-        Reloads.Cause(
+    private static func match(_ push: PushNumber, for instance: Int) -> Reloads.Match {
+        Reloads.Match(
             push: push,
             instance: InstanceNumber(instance),
             collapseTag: 0,
@@ -25,24 +25,24 @@ import WidgetModel
         )
     }
 
-    private static func causes(_ reloads: borrowing Reloads, in list: CauseList) -> [CauseNumber] {
-        var found: [CauseNumber] = []
-        var cause = list.head
-        while !cause.isNone {
-            found.append(cause)
-            #expect(reloads[cause].previous == found.dropLast().last ?? .none)
-            cause = reloads[cause].next
+    private static func matches(_ reloads: borrowing Reloads, in list: MatchList) -> [MatchNumber] {
+        var found: [MatchNumber] = []
+        var match = list.head
+        while !match.isNone {
+            found.append(match)
+            #expect(reloads[match].previous == found.dropLast().last ?? .none)
+            match = reloads[match].next
         }
         #expect(found.last ?? .none == list.tail && found.count == Int(list.count))
         return found
     }
 
-    private static func waiting(_ reloads: borrowing Reloads, of push: PushNumber) -> Set<CauseNumber> {
-        var found: Set<CauseNumber> = []
-        var cause = reloads.firstWaiting(of: push)
-        while !cause.isNone {
-            #expect(found.insert(cause).inserted)
-            cause = reloads[cause].nextOfPush
+    private static func waiting(_ reloads: borrowing Reloads, of push: PushNumber) -> Set<MatchNumber> {
+        var found: Set<MatchNumber> = []
+        var match = reloads.firstWaiting(of: push)
+        while !match.isNone {
+            #expect(found.insert(match).inserted)
+            match = reloads[match].nextOfPush
         }
         return found
     }
@@ -51,7 +51,7 @@ import WidgetModel
         var dice = SplitMix64(seed: seed)
         var reloads = Reloads()
         let (instances, pushes) = (5, 7)
-        var lists = (0..<instances * 2).map { _ in CauseList() }
+        var lists = (0..<instances * 2).map { _ in MatchList() }
         var model = Model(lists: lists.map { _ in [] })
         for _ in 0..<2_000 {
             let instance = dice.below(instances)
@@ -59,39 +59,39 @@ import WidgetModel
             let place = model.lists[instance].isEmpty ? nil : dice.below(model.lists[instance].count)
             switch (dice.below(9), place) {
             case (0...3, _), (_, nil):
-                reloads.append(Self.cause(push, for: instance), to: &lists[instance])
+                reloads.append(Self.match(push, for: instance), to: &lists[instance])
                 model.lists[instance].append((lists[instance].tail, push))
                 model.waiting.insert(lists[instance].tail)
             case (4, let place?):
-                let gone = model.lists[instance].remove(at: place).cause
+                let gone = model.lists[instance].remove(at: place).match
                 reloads.remove(gone, from: &lists[instance])
                 model.waiting.remove(gone)
             case (5...6, let place?):
                 // A reload serves it: it goes into the reload's list, and waits no more.
                 let moved = model.lists[instance].remove(at: place)
                 var served = lists[instances + instance]
-                reloads.move(moved.cause, from: &lists[instance], to: &served)
+                reloads.move(moved.match, from: &lists[instance], to: &served)
                 lists[instances + instance] = served
-                reloads.endWaiting(moved.cause)
+                reloads.endWaiting(moved.match)
                 model.lists[instances + instance].append(moved)
-                model.waiting.remove(moved.cause)
+                model.waiting.remove(moved.match)
             case (7, let place?):
-                reloads.replace(model.lists[instance][place].cause, with: Self.cause(push, for: instance))
+                reloads.replace(model.lists[instance][place].match, with: Self.match(push, for: instance))
                 model.lists[instance][place].push = push
             default:
                 reloads.release(lists[instances + instance])
-                (lists[instances + instance], model.lists[instances + instance]) = (CauseList(), [])
+                (lists[instances + instance], model.lists[instances + instance]) = (MatchList(), [])
             }
         }
-        let count = reloads.causeCount
+        let count = reloads.matchCount
         #expect(count == model.lists.reduce(0) { $0 + $1.count } && count > 20)
         for (list, expected) in zip(lists, model.lists) {
-            #expect(Self.causes(reloads, in: list) == expected.map(\.cause))
-            #expect(expected.allSatisfy { reloads[$0.cause].push == $0.push })
+            #expect(Self.matches(reloads, in: list) == expected.map(\.match))
+            #expect(expected.allSatisfy { reloads[$0.match].push == $0.push })
         }
         for push in (0..<pushes).map({ PushNumber($0) }) {
-            let expected = model.lists.joined().filter { $0.push == push && model.waiting.contains($0.cause) }
-            #expect(Self.waiting(reloads, of: push) == Set(expected.map(\.cause)))
+            let expected = model.lists.joined().filter { $0.push == push && model.waiting.contains($0.match) }
+            #expect(Self.waiting(reloads, of: push) == Set(expected.map(\.match)))
         }
     }
 
@@ -110,7 +110,7 @@ import WidgetModel
                 isCounted: false,
                 isPush: false
             ),
-            served: Reloads.Served(pushes: CauseList(), primary: .none, push: nil, digest: nil)
+            served: Reloads.Served(pushes: MatchList(), primary: .none, push: nil, digest: nil)
         )
     }
 
