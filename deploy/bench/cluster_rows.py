@@ -26,6 +26,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "demo"))
 import machines  # noqa: E402
 
 PARTITIONS = 16
+#: Of each of nine connections: pushes under way. A message to the brokers has more pushes if more are under way.
+STREAMS = (100, 1000)
 SQLITE = "one gateway with SQLite"
 NODES, ALL = "durable pushes per CPU-second of three gateways", "durable pushes per CPU-second of three gateways and three brokers"
 TAKEOVER = "kill -9 of an owner, until each of its partitions has decided a push elsewhere"
@@ -40,7 +42,9 @@ def cluster_rows(options: argparse.Namespace) -> list[Row]:
     several = Several(options)
     try:
         several.start()
-        return push_rows(single, several, options) + takeover_rows(several, options)
+        uris = device_uris(single, options.cluster_hosts)
+        pushes = [row for streams in STREAMS for row in push_rows(single, several, uris, streams, options)]
+        return pushes + takeover_rows(several, options)
     finally:
         several.cluster.stop()
         single.stop()
@@ -113,12 +117,12 @@ class Several:
             files[-1].write_text("\n".join(f"https://localhost:{gateway.push_port}/3/device/{token(number)}" for number in numbers))
         return files
 
-    def load(self, seconds: int, own: bool) -> tuple[int, int]:
-        """Pushes at all three at once: how many were answered 200, and how many were not."""
+    def load(self, seconds: int, own: bool, streams: int) -> tuple[int, int]:
+        """Pushes at all three at once, by three connections with so many streams to each: how many were answered 200, and how many were not."""
         bearer = self.bearer
 
         def put_on(uris: pathlib.Path) -> tuple[int, int, str]:
-            return run_h2load(["-c3", "-m100", f"-D{seconds}"], uris, self.folder / "body.json", bearer)
+            return run_h2load(["-c3", f"-m{streams}", f"-D{seconds}"], uris, self.folder / "body.json", bearer)
 
         with concurrent.futures.ThreadPoolExecutor() as pool:
             results = list(pool.map(put_on, self.addresses(own)))
@@ -152,22 +156,21 @@ def rest(pids: list[int], patience: float = 20) -> None:
 # MARK: Pushes
 
 
-def push_rows(single: Gateway, several: Several, options: argparse.Namespace) -> list[Row]:
-    uris = device_uris(single, options.cluster_hosts)
+def push_rows(single: Gateway, several: Several, uris: pathlib.Path, streams: int, options: argparse.Namespace) -> list[Row]:
     figures: dict[str, list[float]] = collections.defaultdict(list)
     asked = refused = 0
     rest(several.gateways)
     for number in range(options.rounds):
         own = [single.process.pid]
         cpu, bytes = spent(own), written(own)
-        answered = h2load(["-c9", "-m100", f"-D{options.seconds}"], uris, single)
+        answered = h2load(["-c9", f"-m{streams}", f"-D{options.seconds}"], uris, single)
         rest(own)
         figures["single"].append(answered / (spent(own) - cpu))
         figures["single bytes"].append((written(own) - bytes) / answered)
         for way in ("any", "own"):
             nodes, brokers = several.gateways, several.brokers
             before = spent(nodes), spent(brokers), written(brokers), kept(several.folder)
-            answered, failed = several.load(options.seconds, way == "own")
+            answered, failed = several.load(options.seconds, way == "own", streams)
             rest(nodes)
             used = spent(nodes) - before[0]
             figures[f"{way} nodes"].append(answered / used)
@@ -178,19 +181,20 @@ def push_rows(single: Gateway, several: Several, options: argparse.Namespace) ->
             asked, refused = asked + answered + failed, refused + failed
         print(f"  round {number + 1}: " + ", ".join(f"{name} {values[-1]:,.0f}" for name, values in figures.items()), flush=True)
     note = f"{refused} of {asked} were not answered 200" if refused else ""
-    sizes = f"{3 * options.cluster_hosts:,} instances, {PARTITIONS} partitions"
+    load = f"{9 * streams:,} under way"
+    sizes = f"{load}, {3 * options.cluster_hosts:,} instances, {PARTITIONS} partitions"
 
     def row(name: str, way: str, target: float | None = None) -> Row:
         return Row("P14", name, "/s", figures[way], SQLITE, figures["single"], target, times_faster=False, note=note)
 
-    at_owner = "each push at the gateway that has its host"
+    at_owner = f"{load}, each push at the gateway that has its host"
     return [
         row(f"{NODES}, {sizes}", "any nodes", 0.6), row(f"{ALL}, {sizes}", "any all", 0.35),
         row(f"{NODES}, {at_owner}", "own nodes"), row(f"{ALL}, {at_owner}", "own all"),
-        Row("P14", "durable pushes a second by the clock, all of it and the load on the same cores", "/s", figures["any a second"]),
-        Row("P14", "bytes written to the disks of three brokers, a push", "B", figures["any bytes"], SQLITE, figures["single bytes"]),
+        Row("P14", f"durable pushes a second by the clock, {load}, all of it and the load on the same cores", "/s", figures["any a second"]),
+        Row("P14", f"bytes written to the disks of three brokers, a push, {load}", "B", figures["any bytes"], SQLITE, figures["single bytes"]),
         Row("P14", f"the same, {at_owner}", "B", figures["own bytes"], SQLITE, figures["single bytes"]),
-        Row("P14", "bytes that stay on the disks of three brokers, a push", "B", figures["any kept"]),
+        Row("P14", f"bytes that stay on the disks of three brokers, a push, {load}", "B", figures["any kept"]),
     ]
 
 
