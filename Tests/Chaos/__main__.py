@@ -4,9 +4,9 @@
 
 Three brokers and three gateways on loopback; the gateways' clocks are minutes apart. In each round one or two of them, chosen by the seed,
 are killed with -9, stopped for a while, or ended in order, or the brokers are far away for one gateway (slow.py). Meanwhile clients that are
-not ours (httpx) push, register and read event streams, and the gateways deliver to an upstream and a webhook. At the end the gateways are
-ended. `freshet log export` and `freshet log outputs` read their logs from the brokers, which are compared with every answer, with what the
-streams told, and with what was delivered (checker.py). Then faults are planted in what was read, which the checker has to find.
+not ours (httpx) push, register, change the settings and read event streams, and the gateways deliver to an upstream and a webhook. At the
+end the gateways are ended. `freshet log export` and `freshet log outputs` read their logs from the brokers, which are compared with every
+answer, with what the streams told, and with what was delivered (checker.py). Then faults are planted in what was read, which the checker has to find.
 
 It fails if something accepted is not in the log, if a known host's push or stream is refused, if a cause has two reloads or two charges, if
 a reload was not told to a reader of a stream or not delivered, or delivered and not committed, if a reader was told again of one that it had
@@ -31,6 +31,7 @@ sys.path.insert(0, str(ROOT / "deploy" / "demo"))
 
 import checker  # noqa: E402
 from machines import APP, Cluster, Gateway, Machine  # noqa: E402
+from operators import Operators  # noqa: E402
 from slow import SlowNetwork  # noqa: E402
 from streams import HOSTS, Streams, is_followed  # noqa: E402
 from traffic import Traffic  # noqa: E402
@@ -51,11 +52,14 @@ def say(text: str = "") -> None:
 
 
 class Chaos:
-    def __init__(self, cluster: Cluster, traffic: Traffic, streams: Streams, network: SlowNetwork, told: argparse.Namespace) -> None:
+    def __init__(
+        self, cluster: Cluster, traffic: Traffic, streams: Streams, operators: Operators, network: SlowNetwork, told: argparse.Namespace
+    ) -> None:
         self.cluster = cluster
         self.network = network
         self.traffic = traffic
         self.streams = streams
+        self.operators = operators
         self.random = random.Random(told.seed)
         self.long = told.long
         self.later_brokers = told.nats_later
@@ -221,7 +225,9 @@ async def play(told: argparse.Namespace, cluster: Cluster, network: SlowNetwork,
     traffic.is_followed, traffic.favourites, traffic.delivery = is_followed, list(HOSTS), delivery
     serving = asyncio.create_task(upstream.run())
     streams = Streams(traffic, cluster.folder / "streams.ndjson", told.seed)
-    chaos = Chaos(cluster, traffic, streams, network, told)
+    operators = Operators(traffic, told.seed)
+    chaos = Chaos(cluster, traffic, streams, operators, network, told)
+    changing = asyncio.create_task(operators.run())
     running, reading = asyncio.create_task(traffic.run()), asyncio.create_task(streams.run())
     watching = asyncio.create_task(chaos.supervise())
     try:
@@ -232,6 +238,7 @@ async def play(told: argparse.Namespace, cluster: Cluster, network: SlowNetwork,
         await chaos.rounds(told.rounds)
         traffic.is_over = True
         await running
+        await changing
         await asyncio.to_thread(cluster.wait_settled)
         await streams.finish(reading)
         await upstream.finish(traffic)
@@ -241,7 +248,7 @@ async def play(told: argparse.Namespace, cluster: Cluster, network: SlowNetwork,
                 machine.resume()
         watching.cancel()
         traffic.is_over = streams.is_over = True
-        await asyncio.gather(running, reading, return_exceptions=True)
+        await asyncio.gather(running, reading, changing, return_exceptions=True)
         streams.close()
         await traffic.close()
         upstream.is_over.set()
@@ -295,7 +302,8 @@ def main() -> int:
     say()
     say(f"{told.rounds} rounds in {time.monotonic() - begun:.0f} s, seed {told.seed}")
     say(f"accepted: {counts['push']} pushes to a device, {counts['targeted']} to many, {counts['repeat']} repeats, "
-        f"{counts['registration']} registrations; {counts['acknowledgement']} reloads acknowledged")
+        f"{counts['registration']} registrations, {chaos.operators.changes} changes of settings; "
+        f"{counts['acknowledgement']} reloads acknowledged")
     say(f"sent again: {counts['again']} times; never answered: {counts['unanswered']}")
     say(f"event streams: {len(chaos.streams.readers)} readers, {told_of['session']} sessions, {told_of['told']} reloads told, "
         f"{told_of['acknowledged']} acknowledged, {told_of['gap']} gaps")

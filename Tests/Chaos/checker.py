@@ -3,8 +3,9 @@
     checker.py FOLDER --partitions 8        the folder of a run: answers, streams, deliveries, export and outputs, each .ndjson
     checker.py --self-test
 
-Answers are what a client has at last been told, a line each: `{"what": "push" | "targeted" | "registration", "id": …, "host": …,
-"revision": …, "status": …}`. Streams are what readers of event streams have met, in order; deliveries are what an upstream and a webhook
+Answers are what a client has at last been told, a line each: `{"what": "push" | "targeted" | "registration" | "change", "id": …,
+"host": …, "revision": …, "status": …}`. A change is that of a kind with this id, with its `budget`, null if it was removed; without an answer
+its status is null. Streams are what readers of event streams have met, in order; deliveries are what an upstream and a webhook
 were sent. Export is of `freshet log export`, outputs of `freshet log outputs`.
 """
 
@@ -55,6 +56,7 @@ class Evidence:
 def check(evidence: Evidence) -> Wrong:
     wrong: Wrong = {kind: [] for kind in ("lost", "refused", "issued twice", "charged twice", "not issued", "not told", "told again")}
     check_answers(evidence, wrong)
+    check_changes(evidence, wrong)
     check_reloads(evidence, wrong)
     check_streams(evidence, wrong)
     check_deliveries(evidence, wrong)
@@ -72,6 +74,8 @@ def check_answers(evidence: Evidence, wrong: Wrong) -> None:
             revisions[entry["host"]] = max(revisions.get(entry["host"], 0), entry.get("revision") or 0)
     for answer in evidence.answers:
         what, status = answer["what"], answer["status"]
+        if what == "change" and status in (200, None):
+            continue
         if status != 200:
             wrong["refused"].append(f"{what} {answer.get('id') or answer['host']} was answered {status} {answer.get('body', '')}")
         elif what == "registration":
@@ -81,6 +85,33 @@ def check_answers(evidence: Evidence, wrong: Wrong) -> None:
             found = len(places[answer["id"].lower()])
             if found < (evidence.partitions if what == "targeted" else 1):
                 wrong["lost"].append(f"{what} push {answer['id']} is in {found} partitions")
+
+
+def changed_kinds(evidence: Evidence) -> dict[str, str | None]:
+    """The kinds that requests have changed, as the last answers say; without those whose last request had none."""
+    kinds: dict[str, str | None] = {}
+    for answer in evidence.answers:
+        if answer["what"] == "change" and answer["status"] == 200:
+            kinds[answer["id"]] = answer["budget"]
+        elif answer["what"] == "change" and answer["status"] is None:
+            kinds.pop(answer["id"], None)
+    return kinds
+
+
+def check_changes(evidence: Evidence, wrong: Wrong) -> None:
+    """What a request has changed is in force in each partition: no change of another gateway took it back."""
+    versions: collections.Counter[int] = collections.Counter()
+    budgets: dict[int, dict[str, str]] = collections.defaultdict(dict)
+    for entry in evidence.entries:
+        # A change that was worked out from settings which were no longer in force changes nothing.
+        if entry["record"] == "configure" and entry["base"] == versions[entry["partition"]]:
+            versions[entry["partition"]] += 1
+            if "apps" in entry:
+                budgets[entry["partition"]] = {kind["kind"]: kind["budget"] for app in entry["apps"] for kind in app["kinds"]}
+    for kind, budget in changed_kinds(evidence).items():
+        for partition in range(evidence.partitions):
+            if (found := budgets[partition].get(kind)) != budget:
+                wrong["lost"].append(f"the kind {kind} is {found or 'not there'} in partition {partition}, and was changed to {budget or 'none'}")
 
 
 def check_reloads(evidence: Evidence, wrong: Wrong) -> None:
@@ -161,6 +192,7 @@ def is_good(wrong: Wrong) -> bool:
 def faults(good: Evidence) -> Iterator[tuple[str, set[str], Evidence]]:
     """The same evidence with a fault planted, and the kinds that it has to be found as; without those that there is nothing for."""
     yield from faults_of_entries(good)
+    yield from faults_of_changes(good)
     yield from faults_of_reloads(good)
     yield from faults_of_streams(good)
     yield from faults_of_deliveries(good)
@@ -184,6 +216,20 @@ def faults_of_entries(good: Evidence) -> Iterator[tuple[str, set[str], Evidence]
         yield f"a {what} that was answered is missing", {"lost"}, dataclasses.replace(good, entries=left)
         refused = [{**one, "status": 410} if one is told else one for one in good.answers]
         yield f"a {what} was refused", {"refused"}, dataclasses.replace(good, answers=refused)
+
+
+def faults_of_changes(good: Evidence) -> Iterator[tuple[str, set[str], Evidence]]:
+    kind, budget = next(((kind, budget) for kind, budget in changed_kinds(good).items() if budget), (None, None))
+    if kind is None:
+        return
+    other = {"what": "change", "id": kind, "budget": f"not {budget}", "status": 200}
+    yield "a change is in force in no partition", {"lost"}, dataclasses.replace(good, answers=[*good.answers, other])
+    yield "a change was refused", {"refused"}, dataclasses.replace(good, answers=[*good.answers, {**other, "status": 412}])
+    first = next(index for index, entry in enumerate(good.entries) if entry["record"] == "configure")
+    later = [{**entry, "base": entry["base"] + 1} if index == first else entry for index, entry in enumerate(good.entries)]
+    yield "a partition has refused the first change, and so all", {"lost"}, dataclasses.replace(good, entries=later)
+    left = [entry for entry in good.entries if (entry["record"], entry["partition"]) != ("configure", good.entries[first]["partition"])]
+    yield "a partition lacks the changes", {"lost"}, dataclasses.replace(good, entries=left)
 
 
 def faults_of_reloads(good: Evidence) -> Iterator[tuple[str, set[str], Evidence]]:
@@ -259,6 +305,8 @@ def self_test() -> list[str]:
         answers=[
             {"what": "registration", "host": "host-1", "revision": 1, "status": 200}, {"what": "push", "id": "a", "status": 200},
             {"what": "targeted", "id": "b", "status": 200},
+            {"what": "change", "id": "k", "budget": "unlimited", "status": 200},
+            {"what": "change", "id": "l", "budget": "unlimited", "status": 200}, {"what": "change", "id": "l", "budget": None, "status": None},
         ],
         streams=[
             {**own, "what": "follows", "hosts": ["host-2"]}, {**own, "what": "connecting"}, {**own, "what": "told", "reload": "r3", "host": "host-2"},
@@ -276,6 +324,12 @@ def self_test() -> list[str]:
             {"partition": 0, "record": "register", "host": "host-5", "revision": 1, "delivery": "apns"},
             {"partition": 0, "record": "push", "id": "A", "host": "host-1"},
             {"partition": 0, "record": "push", "id": "B"}, {"partition": 1, "record": "push", "id": "B"},
+            *(
+                {"partition": partition, "record": "configure", "base": base, "apps": [{"app": "a", "kinds": kinds}]}
+                for partition in (0, 1)
+                # The second one came too late.
+                for base, kinds in ((0, [{"kind": "k", "budget": "unlimited"}]), (0, []))
+            ),
         ],
         outputs=[
             {**reload, "output": 1, "reload": "r1", "causes": ["added"], "charged": False},
@@ -290,8 +344,8 @@ def self_test() -> list[str]:
     missed = check_the_checker(good)
     if not is_good(said):
         missed.append(f"good evidence is found bad: {said}")
-    if (count := len(list(faults(good)))) != 16:
-        missed.append(f"{count} faults were planted, not 16")
+    if (count := len(list(faults(good)))) != 20:
+        missed.append(f"{count} faults were planted, not 20")
     return missed
 
 

@@ -48,7 +48,7 @@ class Traffic:
         self.clients = [
             {port: httpx.AsyncClient(http1=False, http2=True, verify=self.tls, base_url=f"https://localhost:{number}", timeout=4.0,
                                      limits=httpx.Limits(max_connections=4))
-             for port, number in (("push", gateway.push_port), ("host", gateway.host_port))}
+             for port, number in (("push", gateway.push_port), ("host", gateway.host_port), ("ops", gateway.ops_port))}
             for gateway in cluster.gateways
         ]
         self.minted = (0.0, "")
@@ -77,8 +77,9 @@ class Traffic:
         times = 0
         while time.monotonic() < end:
             try:
+                own = self.cluster.gateways[index].operator_token if port == "ops" else None
                 answer = await self.clients[index][port].request(
-                    method, path, headers={"authorization": self.bearer, **headers},
+                    method, path, headers={"authorization": f"bearer {own}" if own else self.bearer, **headers},
                     content=None if body is None else json.dumps(body).encode())
                 if answer.status_code not in (429, 503):
                     return answer, times
