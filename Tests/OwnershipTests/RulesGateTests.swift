@@ -95,9 +95,7 @@ import WidgetModel
             try log.restart()
         }
         try RulesStanding.takeOver(id, among: 1, in: store, as: Self.other)
-        var decoder = EngineSnapshotDecoder(partition: OwnerLog.partition, partitions: 1, rules: Self.other)
-        try store.read(id) { try decoder.takeFrame($0) }
-        log.machine = OwnerMachine(try decoder.finish(), chunkBytesMax: 1 << 20)
+        log.machine = OwnerMachine(try store.engine(id, among: 1, rules: Self.other), chunkBytesMax: 1 << 20)
         log.entries = OwnerLog(hosts: 4).entries
         try log.machine.start(newest: log.newestOutput)
         try log.writeAll()

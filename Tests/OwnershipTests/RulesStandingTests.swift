@@ -139,9 +139,7 @@ import WidgetModel
         #expect(gated.step() == .takeOver(id))
         try RulesStanding.takeOver(id, among: 1, in: store)
         #expect(try RulesStanding.read(id.partition, newestOutput: newest, in: log, store).step() == .goOn)
-        var decoder = EngineSnapshotDecoder(partition: id.partition, partitions: 1)
-        try store.read(id) { try decoder.takeFrame($0) }
-        let adopted = try decoder.finish().stateDigest()
+        let adopted = try store.engine(id, among: 1).stateDigest()
         #expect(adopted == digest)
     }
 
@@ -182,11 +180,7 @@ import WidgetModel
                 in: store,
                 notBeyond: newest.record.through,
                 seed: 1,
-                read: { id in
-                    var decoder = EngineSnapshotDecoder(partition: id.partition, partitions: 1)
-                    try store.read(id) { try decoder.takeFrame($0) }
-                    return try decoder.finish()
-                },
+                read: { try store.engine($0, among: 1) },
                 refused: { _ in }
             )
         }

@@ -129,15 +129,7 @@ package struct RulesStanding: Hashable, Sendable {
         in store: any SnapshotStore,
         as rules: Int = Engine.version
     ) throws {
-        var decoder = EngineSnapshotDecoder(
-            partition: id.partition,
-            partitions: partitions,
-            rules: rules,
-            adoptsRules: true
-        )
-        try store.read(id) { try decoder.takeFrame($0) }
-        let engine = try decoder.finish()
-        guard engine.position == id.position else { throw SnapshotError.otherPartition }
+        let engine = try store.engine(id, among: partitions, rules: rules, adoptsRules: true)
         var encoder = EngineSnapshotEncoder()
         try store.replace(id) { encoder.next(engine) }
     }

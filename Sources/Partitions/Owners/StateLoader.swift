@@ -47,13 +47,7 @@ struct StateLoader: Sendable {
 
     private func read(_ id: SnapshotID) throws -> Engine {
         guard let helper = self.helper else {
-            var decoder = EngineSnapshotDecoder(
-                partition: self.partition,
-                partitions: self.partitions,
-                rules: self.rules
-            )
-            try self.store.read(id) { try decoder.takeFrame($0) }
-            return try self.checked(decoder.finish(), id)
+            return try self.store.engine(id, among: self.partitions, rules: self.rules)
         }
         let instances = Handover<EngineInstances>()
         let index = Handover<EngineIndex>()
@@ -80,11 +74,6 @@ struct StateLoader: Sendable {
         }
     }
 
-    private func checked(_ engine: consuming Engine, _ id: SnapshotID) throws -> Engine {
-        guard engine.position == id.position else { throw SnapshotError.otherPartition }
-        return engine
-    }
-
     /// The state but for its instances and its index.
     private func readTables(_ id: SnapshotID) throws -> Engine {
         var decoder = EngineSnapshotDecoder(
@@ -94,7 +83,8 @@ struct StateLoader: Sendable {
             rules: self.rules
         )
         try self.store.read(id, wanting: EngineSnapshotDecoder.needsWithoutInstances) { try decoder.takeFrame($0) }
-        let engine = try self.checked(decoder.finishWithoutInstances(), id)
+        let engine = try decoder.finishWithoutInstances()
+        guard engine.position == id.position else { throw SnapshotError.otherPartition }
         if let directory = self.directory {
             directory.hosts(engine)
             engine.removedTokens(directory.changes)

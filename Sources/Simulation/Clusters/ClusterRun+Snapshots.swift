@@ -19,16 +19,7 @@ extension ClusterRun {
             notBeyond: last,
             rules: rules,
             seed: seed,
-            read: { id in
-                var decoder = EngineSnapshotDecoder(
-                    partition: partition,
-                    partitions: FaultWorld.partitions,
-                    seed: seed,
-                    rules: rules
-                )
-                try store.read(id) { try decoder.takeFrame($0) }
-                return try decoder.finish()
-            },
+            read: { try store.engine($0, among: FaultWorld.partitions, seed: seed, rules: rules) },
             refused: { _ in }
         )
         if state.snapshot != nil { self.checker.noteOccurrence(.snapshotRead) }

@@ -17,13 +17,7 @@ extension FaultRun {
             in: snapshots,
             notBeyond: self.mutation == .snapshotsAhead ? LogPosition(.max) : last,
             seed: seed,
-            read: { id in
-                var decoder = EngineSnapshotDecoder(partition: partition, partitions: FaultWorld.partitions, seed: seed)
-                try snapshots.read(id) { try decoder.takeFrame($0) }
-                let engine = try decoder.finish()
-                guard engine.position == id.position else { throw SnapshotError.otherPartition }
-                return engine
-            },
+            read: { try snapshots.engine($0, among: FaultWorld.partitions, seed: seed) },
             refused: { refusals.append($0) }
         )
         if state.snapshot != nil { self.checker.noteOccurrence(.snapshotRead) }
