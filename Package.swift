@@ -319,7 +319,7 @@ let package = Package(
             "HistoryTests",
             [
                 "APNSWire", "CSQLite", "Engine", "FreshetCLI", "History", "IntentMatching", "JournalSQLite",
-                "Journaling", "Simulation", "TestSupport", "Timelines", "WidgetModel", containers,
+                "Journaling", "Ownership", "Simulation", "TestSupport", "Timelines", "WidgetModel", containers,
             ]
         ),
         suite("JournalStreamsTests", ["JournalStreams", "Journaling", "WidgetModel"]),
@@ -365,8 +365,8 @@ let package = Package(
             [
                 "BrokerSupport", "Engine", "History", "IntentMatching", "JournalContract", "JournalSQLite",
                 "Journaling",
-                "OwnerCrasher", "Partitions", "TestSupport", "WidgetModel", journalJetStream, logging, nioCore,
-                nioPosix,
+                "OwnerCrasher", "Ownership", "Partitions", "TestSupport", "WidgetModel", journalJetStream, logging,
+                nioCore, nioPosix,
             ]
         ),
         suite(

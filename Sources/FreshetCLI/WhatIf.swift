@@ -57,7 +57,7 @@ struct WhatIf: AsyncParsableCommand {
                 try TwinRun.run(
                     partition,
                     of: log,
-                    from: SnapshotStart(log),
+                    from: HistoryStart(log),
                     rewrite,
                     since: since,
                     starvedAfter: starved,

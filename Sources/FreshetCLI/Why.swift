@@ -56,7 +56,7 @@ struct Why: AsyncParsableCommand {
             let since = log.newestTime(partition) - span
             trace = try InstanceQuestion(address, since: since, isWhole: self.whole).answer(
                 from: log,
-                SnapshotStart(log)
+                HistoryStart(log)
             )
         } catch {
             Output.standardError(FailureText.of(error, about: directory))

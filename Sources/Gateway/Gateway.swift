@@ -224,7 +224,7 @@ package final class Gateway: Service {
         self.registry = registry
         self.operatorToken = operatorToken
         self.history = HistoryQuestions(
-            from: stores.snapshots.map { SnapshotStart($0) as any HistoryStart } ?? EmptyStart(),
+            from: HistoryStart(stores.snapshots),
             concurrentMax: configuration.limits.historyQuestionsMax,
             open: opening
         )

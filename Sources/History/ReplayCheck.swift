@@ -45,11 +45,10 @@ package struct ReplayCheck: ~Copyable {
         self.partition = partition
         self.partitions = history.format.partitions
         self.snapshots = snapshots
-        self.engine = EmptyStart().engine(of: partition, among: self.partitions)
+        self.engine = HistoryStart.empty(of: partition, among: self.partitions)
         let all = try snapshots?.snapshots(partition).reversed() ?? []
         do {
-            let start = snapshots.map { SnapshotStart($0) as any HistoryStart } ?? EmptyStart()
-            self.engine = try start.engine(of: partition, in: history, .oldest(notAfter: nil))
+            self.engine = try HistoryStart(snapshots).engine(of: partition, in: history, .oldest(notAfter: nil))
         } catch let fault as HistoryError {
             for id in all { self.check(id) }
             let sentence = "the log begins here and cannot be replayed: \(fault)"
@@ -169,7 +168,7 @@ package struct ReplayCheck: ~Copyable {
         guard let snapshots = self.snapshots else { return }
         let place = id.position.rawValue
         do {
-            let engine = try SnapshotStart(snapshots).engine(id, among: self.partitions)
+            let engine = try snapshots.engine(id, among: self.partitions)
             guard id.position == self.applied, engine.stateDigest() != self.engine.stateDigest() else { return }
             let sentence = "a replay gives another state than the snapshot has"
             self.noteFault(.snapshot, .entries, place, sentence)

@@ -88,7 +88,7 @@ import WidgetModel
         let schedule = Self.schedule(seed)
         let entries = Self.entries(of: schedule)
         let middle = entries.count / 2
-        var engine = EmptyStart().engine(of: PartitionID(0), among: 1)
+        var engine = HistoryStart.empty(of: PartitionID(0), among: 1)
         let position = entries[middle - 1].position
         for entry in schedule.scene.log where entry.at <= position {
             var output = EngineOutput()
@@ -182,7 +182,7 @@ import WidgetModel
         _ address: InstanceAddress,
         _ entries: some Sequence<LogEntry>,
         since: Instant,
-        from engine: consuming Engine = EmptyStart().engine(of: PartitionID(0), among: 1),
+        from engine: consuming Engine = HistoryStart.empty(of: PartitionID(0), among: 1),
         isWhole: Bool = false
     ) throws -> InstanceTrace {
         var replay = InstanceReplay(address, from: engine, since: since, isWhole: isWhole)

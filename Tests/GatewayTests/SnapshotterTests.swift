@@ -256,7 +256,7 @@ import WidgetModel
         #expect(last.loggedBefore == scene.time.wall - .hours(1))
         // A question about the past begins with the newest state that is old enough.
         let second = try #require(kept.dropFirst().first)
-        let start = SnapshotStart(store)
+        let start = HistoryStart(store)
         let log = scene.journal
         let instant = kept[0].logTime - .minutes(1)
         let past = try start.engine(of: PartitionID(0), in: log, .newest(notAfter: instant))

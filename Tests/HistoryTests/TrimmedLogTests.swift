@@ -4,6 +4,7 @@ import Foundation
 import History
 import JournalSQLite
 import Journaling
+import Ownership
 import Simulation
 import TestSupport
 import Testing
@@ -89,7 +90,7 @@ import WidgetModel
             try self.traffic.journal.write(id) { rest.popFirst() }
         }
         let log = try LogDirectory(path: self.traffic.directory)
-        let start = SnapshotStart(log)
+        let start = HistoryStart(log)
         for (before, own) in zip(self.snapshots[1], self.snapshots[2]) {
             let position = try start.engine(of: own.partition, in: log, .oldest(notAfter: nil), only: nil).position
             #expect(position == own.position)
@@ -141,7 +142,7 @@ import WidgetModel
             _ = try TwinRun.run(
                 PartitionID(UInt16(number)),
                 of: log,
-                from: SnapshotStart(log),
+                from: HistoryStart(log),
                 PolicyRewrite(.unlimited),
                 since: self.traffic.now - .hours(1),
                 starvedAfter: .hours(4),
@@ -182,10 +183,10 @@ import WidgetModel
         #expect(throws: HistoryError.tooLongAgo(partition: oldest.partition, earliest: oldest.logTime)) {
             try InstanceQuestion(address, since: oldest.logTime - .milliseconds(1)).answer(
                 from: log,
-                SnapshotStart(log)
+                HistoryStart(log)
             )
         }
-        let trace = try InstanceQuestion(address, since: oldest.logTime).answer(from: log, SnapshotStart(log))
+        let trace = try InstanceQuestion(address, since: oldest.logTime).answer(from: log, HistoryStart(log))
         #expect(trace.work.entries == Int(self.traffic.engines[Self.home].position.rawValue - oldest.position.rawValue))
     }
 
@@ -196,7 +197,7 @@ import WidgetModel
         try self.damage(last)
         let files = try self.files()
         let log = try LogDirectory(path: self.traffic.directory)
-        let trace = try InstanceQuestion(address, since: last.logTime).answer(from: log, SnapshotStart(log))
+        let trace = try InstanceQuestion(address, since: last.logTime).answer(from: log, HistoryStart(log))
         let tail = try log.tail(last.partition)
         #expect(trace.work.entries == Int(tail.rawValue - before.position.rawValue))
         let verify = try self.run(["log", "verify"])
@@ -211,7 +212,7 @@ import WidgetModel
         let oldest = self.snapshots[0][Self.home]
         try self.damage(oldest)
         #expect(throws: HistoryError.tooLongAgo(partition: before.partition, earliest: before.logTime)) {
-            try InstanceQuestion(address, since: oldest.logTime).answer(from: log, SnapshotStart(log))
+            try InstanceQuestion(address, since: oldest.logTime).answer(from: log, HistoryStart(log))
         }
         // And the last one leaves nothing to begin with.
         try self.damage(before)
@@ -221,7 +222,7 @@ import WidgetModel
     @Test func `a state that is not the log's is found by a replay`() throws {
         let log = try LogDirectory(path: self.traffic.directory)
         let id = self.snapshots[1][0]
-        var engine = try SnapshotStart(log).engine(id, among: LoggedTraffic.partitions)
+        var engine = try log.engine(id, among: LoggedTraffic.partitions)
         var output = EngineOutput()
         let push = Record.push(self.traffic.push(to: HostKey("host-3"), 1 << 40)).bytes
         try engine.apply(push, in: push.indices, recordIndex: 0, at: id.position, logTime: id.logTime, into: &output)

@@ -9,6 +9,7 @@ import JournalJetStream
 import JournalSQLite
 import Journaling
 import Logging
+import Ownership
 import Partitions
 import Testing
 import WidgetModel
@@ -101,7 +102,7 @@ struct LogMoveTests {
     private static func states(_ log: any SourceLog) throws -> [String] {
         try all.map { partition in
             let id = try #require(try log.snapshots(partition).first)
-            let engine = try SnapshotStart(log).engine(id, among: partitions)
+            let engine = try log.engine(id, among: partitions)
             let (faults, hash) = (engine.checkInvariants(), engine.runningHash)
             #expect(faults == [])
             let newest = try log.newestOutputs(partition, max: 1).last

@@ -127,7 +127,7 @@ import WidgetModel
     }
 
     private static func state(behind entries: ArraySlice<LogEntry>) throws -> Engine {
-        var engine = EmptyStart().engine(of: PartitionID(0), among: 1)
+        var engine = HistoryStart.empty(of: PartitionID(0), among: 1)
         var output = EngineOutput()
         for entry in entries {
             for (index, range) in entry.records.enumerated() {
@@ -150,7 +150,7 @@ import WidgetModel
         since: Instant = Instant(milliseconds: .min)
     ) throws -> TwinRun.Result {
         var run = try TwinRun(
-            EmptyStart().engine(of: PartitionID(0), among: 1),
+            HistoryStart.empty(of: PartitionID(0), among: 1),
             PolicyRewrite(policy),
             since: max(since, Self.start),
             starvedAfter: .hours(4)
@@ -246,7 +246,7 @@ import WidgetModel
     @Test func `a rewrite is of one kind of one app, if it says so`() throws {
         let traffic = try Self.traffic(.widgetkit, pushes: 60)
         var run = try TwinRun(
-            EmptyStart().engine(of: PartitionID(0), among: 1),
+            HistoryStart.empty(of: PartitionID(0), among: 1),
             PolicyRewrite(Self.tight, kind: WidgetKind("weather")),
             since: Self.start,
             starvedAfter: .hours(4)

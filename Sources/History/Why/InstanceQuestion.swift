@@ -28,7 +28,7 @@ package struct InstanceQuestion: Sendable {
     /// - Throws: The errors of the log, the start or the engine.
     package func answer(
         from history: any LogHistory,
-        _ start: any HistoryStart = EmptyStart(),
+        _ start: HistoryStart = HistoryStart(),
         isCancelled: () -> Bool = { false }
     ) throws -> InstanceTrace {
         let partitions = history.format.partitions

@@ -24,7 +24,7 @@ struct DecisionReplay: Sendable {
     ///   - note: Told how many entries were applied, and of how many.
     func run(
         _ history: any LogHistory,
-        _ start: any HistoryStart,
+        _ start: HistoryStart,
         _ isCancelled: () -> Bool,
         _ note: (UInt64, UInt64) -> Void
     ) throws {

@@ -13,7 +13,7 @@ package final class HistoryQuestions: Sendable {
     package typealias Opening = @Sendable () throws -> any LogHistory
 
     private let open: Opening
-    private let start: any HistoryStart
+    private let start: HistoryStart
     private let state: Mutex<State>
 
     private struct State {
@@ -26,7 +26,7 @@ package final class HistoryQuestions: Sendable {
     ///   - start: Where replays begin.
     ///   - concurrentMax: The most questions at once; one more is answered 503.
     ///   - open: Opens the log; called on the question's thread.
-    package init(from start: any HistoryStart = EmptyStart(), concurrentMax: Int, open: @escaping Opening) {
+    package init(from start: HistoryStart = HistoryStart(), concurrentMax: Int, open: @escaping Opening) {
         self.open = open
         self.start = start
         self.state = Mutex(State(concurrentMax: concurrentMax))
@@ -60,7 +60,7 @@ package final class HistoryQuestions: Sendable {
     /// - Throws: As for ``why(_:since:)``.
     package func ask<Answer: Sendable>(
         leavesOne: Bool = false,
-        _ question: @escaping @Sendable (any LogHistory, any HistoryStart, () -> Bool) throws -> Answer
+        _ question: @escaping @Sendable (any LogHistory, HistoryStart, () -> Bool) throws -> Answer
     ) async throws(Problem) -> Answer {
         try self.enter(leavesOne)
         defer { self.state.withLock { $0.running -= 1 } }

@@ -18,7 +18,7 @@ extension TwinRun {
     package static func run(
         _ partition: PartitionID,
         of history: any LogHistory,
-        from start: any HistoryStart,
+        from start: HistoryStart,
         _ rewrite: PolicyRewrite,
         since: Instant,
         starvedAfter: Interval,
