@@ -42,7 +42,7 @@ import WidgetModel
         for row in 0..<UInt32(Self.rows) { instances.append(InstanceNumber(raw: row + 5)) }
         let rare = (0..<UInt32(Self.rows)).filter { $0 % 50_000 == 7 }
         let isRare = CodeTest(form: .codes([2]))
-        let dense = Self.walk(.dense(.scan(column: 0, isRare)), table, instances)
+        let dense = Self.walk(.dense(DenseProgram(steps: [.scan(column: 0, isRare)])), table, instances)
         #expect(dense.found == rare.map { $0 + 5 })
         #expect(dense.calls > 1)
         // The longer list, of which few rows pass.
@@ -57,18 +57,19 @@ import WidgetModel
         #expect(joined.found == rare.map { $0 + 5 })
         #expect(joined.calls > 1)
         // So many conditions on each block that it takes several calls, on rows that a few of them find, all, and none.
-        func scan(_ code: UInt32) -> DenseCheck { .scan(column: 0, CodeTest(form: .codes([code]))) }
+        func scan(_ code: UInt32) -> RowCheck { .column(0, CodeTest(form: .codes([code]))) }
         let blocks = (Self.rows + 65_535) / 65_536
-        let many = Self.walk(.dense(.any((2..<700).map(scan))), table, instances)
+        let many = Self.walk(.dense(table.program(.any((2..<700).map(scan)))), table, instances)
         #expect(many.found == rare.map { $0 + 5 } && many.calls >= 2 * blocks)
         let each = Self.walk(
-            .dense(.all([.any([scan(1), scan(2)]), .all((0..<600).map { _ in scan(2) })])),
+            .dense(table.program(.all([.any([scan(1), scan(2)]), .all((0..<600).map { _ in scan(2) })]))),
             table,
             instances
         )
         #expect(each.found == rare.map { $0 + 5 } && each.calls >= 2 * blocks)
         // Where no row has passed, the rest is not asked.
-        let none = Self.walk(.dense(.all([scan(9), .all((0..<600).map { _ in scan(2) })])), table, instances)
+        let nothing = table.program(.all([scan(9), .all((0..<600).map { _ in scan(2) })]))
+        let none = Self.walk(.dense(nothing), table, instances)
         #expect(none.found.isEmpty && none.calls <= blocks)
         let all = Self.walk(.everything, table, instances)
         #expect(all.found.count == Self.rows && all.found.first == 5 && all.found.last == UInt32(Self.rows) + 4)

@@ -1,33 +1,12 @@
 import BasicContainers
 import Storage
 
-/// A check in terms of bits for each row.
-indirect enum DenseCheck: Sendable {
-    case all([DenseCheck])
-    case any([DenseCheck])
-    /// The rows on the lists of some codes, or all the others.
-    case marks(column: Int, codes: [UInt32], isRest: Bool)
-    /// The rows whose codes pass.
-    case scan(column: Int, CodeTest)
-
-    /// The codes on whose lists all rows are that pass, or all that do not; nil if lists do not tell.
-    static func listed(_ test: CodeTest, _ table: borrowing RowTable, _ column: Int) -> (codes: [UInt32], isRest: Bool)?
-    {
-        guard table.columns[column].hasLists else { return nil }
-        if let codes = test.drivers { return (codes, false) }
-        // A row on none of the lists may have no value, or another element that passes.
-        guard case .except(let codes) = test.form, !table.columns[column].isArray,
-            table.columns[column].absentCount == 0
-        else { return nil }
-        return (codes, true)
-    }
-}
-
-/// A dense check as steps on a stack of bitmaps, so that the work of many conditions can be done in parts.
+/// A check in bits for each row, as steps on a stack of bitmaps, so that the work of many conditions can be done in parts.
 struct DenseProgram: Sendable {
     enum Step: Sendable {
-        /// Each puts a bitmap on the stack.
+        /// The rows on the lists of some codes, or all the others; puts a bitmap on the stack.
         case marks(column: Int, codes: [UInt32], isRest: Bool)
+        /// The rows whose codes pass; puts a bitmap on the stack.
         case scan(column: Int, CodeTest)
         /// Each makes one bitmap of the two on top.
         case and
@@ -36,31 +15,15 @@ struct DenseProgram: Sendable {
         case skipIfEmpty(to: Int)
     }
 
-    private(set) var steps: [Step] = []
+    var steps: [Step] = []
 
-    init(_ check: DenseCheck) { self.add(check) }
-
-    private mutating func add(_ check: DenseCheck) {
-        switch check {
-        case .marks(let column, let codes, let isRest):
-            self.steps.append(.marks(column: column, codes: codes, isRest: isRest))
-        case .scan(let column, let test): self.steps.append(.scan(column: column, test))
-        case .any(let parts):
-            self.add(parts[0])
-            for part in parts.dropFirst() {
-                self.add(part)
-                self.steps.append(.or)
+    /// The conditions on single columns.
+    var leafCount: Int {
+        self.steps.count { step in
+            switch step {
+            case .marks, .scan: true
+            case .and, .or, .skipIfEmpty: false
             }
-        case .all(let parts):
-            self.add(parts[0])
-            var skips: [Int] = []
-            for part in parts.dropFirst() {
-                skips.append(self.steps.count)
-                self.steps.append(.skipIfEmpty(to: 0))
-                self.add(part)
-                self.steps.append(.and)
-            }
-            for place in skips { self.steps[place] = .skipIfEmpty(to: self.steps.count) }
         }
     }
 }

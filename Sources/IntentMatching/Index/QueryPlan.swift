@@ -148,9 +148,9 @@ extension KindSegment {
         switch plan.path {
         case .nothing: path = .nothing
         case .everything: path = .everything
-        case .dense(let check):
+        case .dense(let program):
             path = .dense
-            filters = check.leafCount
+            filters = program.leafCount
         case .postings(let passes):
             path = .postings
             for pass in passes {
@@ -169,15 +169,5 @@ extension KindSegment {
             isConditional: self.conditionField != nil,
             touched: counts
         )
-    }
-}
-
-extension DenseCheck {
-    /// The conditions on single columns.
-    var leafCount: Int {
-        switch self {
-        case .all(let parts), .any(let parts): parts.reduce(0) { $0 + $1.leafCount }
-        case .marks, .scan: 1
-        }
     }
 }

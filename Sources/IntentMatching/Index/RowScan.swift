@@ -21,7 +21,6 @@ struct RowScan: ~Copyable {
     /// How far the list has been read, or the word of the block's bits that is next.
     private var position = ListPosition()
     private var word = DenseScan.words
-    private let program: DenseProgram?
     private var dense = DenseScan()
     /// The rows of several lists, each once.
     private var union: AscendingUnion?
@@ -34,13 +33,11 @@ struct RowScan: ~Copyable {
     /// A walk that finds nothing.
     init() {
         self.path = .nothing
-        self.program = nil
         self.isDone = true
     }
 
     init(_ plan: SegmentPlan) {
         self.path = plan.path
-        if case .dense(let check) = plan.path { self.program = DenseProgram(check) } else { self.program = nil }
         self.isDone = !plan.findsRows
     }
 
@@ -67,7 +64,7 @@ struct RowScan: ~Copyable {
             switch self.path {
             case .nothing: filled
             case .everything: self.copyAll(&found, filled, limit, instances)
-            case .dense: self.scan(&found, filled, limit, table, instances)
+            case .dense(let program): self.scan(program, &found, filled, limit, table, instances)
             case .postings(let passes) where passes.count == 1 && passes[0].filters.isEmpty:
                 self.readList(passes[0], &found, filled, limit, table, instances)
             case .postings(let passes) where passes.count == 1:
@@ -216,13 +213,13 @@ struct RowScan: ~Copyable {
 
     /// The rows whose bits pass a check, block by block.
     private mutating func scan(
+        _ program: DenseProgram,
         _ found: inout Column<UInt32>,
         _ filled: Int,
         _ limit: Int,
         _ table: borrowing RowTable,
         _ instances: borrowing InstanceColumn
     ) -> Int {
-        guard let program = self.program else { return filled }
         var filled = filled
         let scanned = self.counts.scanned
         var work = DenseScan.workMax

@@ -48,7 +48,7 @@ extension RowTable {
         }
         let whole = self.prepared(check, for: .bits, tabled: 5, &room, highestCodes, &values)
         guard !values.isWanting else { return nil }
-        return SegmentPlan(path: .dense(self.dense(whole)), candidates: self.rowCount)
+        return SegmentPlan(path: .dense(self.program(whole)), candidates: self.rowCount)
     }
 
     // MARK: Lists
@@ -194,21 +194,52 @@ extension RowTable {
         }
     }
 
-    private func dense(_ check: RowCheck) -> DenseCheck {
+    /// The check as steps, of several parts those first that are cheap.
+    func program(_ check: RowCheck) -> DenseProgram {
+        var program = DenseProgram()
+        self.add(check, to: &program.steps)
+        return program
+    }
+
+    private func add(_ check: RowCheck, to steps: inout [DenseProgram.Step]) {
         switch check {
-        case .never: return .marks(column: 0, codes: [], isRest: false)
-        case .always: return .marks(column: 0, codes: [], isRest: true)
-        case .any(let parts): return .any(parts.map { self.dense($0) })
+        case .never: steps.append(.marks(column: 0, codes: [], isRest: false))
+        case .always: steps.append(.marks(column: 0, codes: [], isRest: true))
+        case .any(let parts):
+            self.add(parts[0], to: &steps)
+            for part in parts.dropFirst() {
+                self.add(part, to: &steps)
+                steps.append(.or)
+            }
         case .all(let parts):
             let ranked = parts.indices.map { (self.densePrice(parts[$0]), $0) }.sorted { $0 < $1 }
-            return .all(ranked.map { self.dense(parts[$0.1]) })
+            self.add(parts[ranked[0].1], to: &steps)
+            var skips: [Int] = []
+            for (_, part) in ranked.dropFirst() {
+                skips.append(steps.count)
+                steps.append(.skipIfEmpty(to: 0))
+                self.add(parts[part], to: &steps)
+                steps.append(.and)
+            }
+            for place in skips { steps[place] = .skipIfEmpty(to: steps.count) }
         case .column(let index, let test):
             let marks = self.markPrice(index, test)
-            guard let marks, marks < self.scanPrice(index, test),
-                let listed = DenseCheck.listed(test, self, index)
-            else { return .scan(column: index, test) }
-            return .marks(column: index, codes: listed.codes, isRest: listed.isRest)
+            if let marks, marks < self.scanPrice(index, test), let listed = self.listed(index, test) {
+                steps.append(.marks(column: index, codes: listed.codes, isRest: listed.isRest))
+            } else {
+                steps.append(.scan(column: index, test))
+            }
         }
+    }
+
+    /// The codes on whose lists all rows are that pass, or all that do not; nil if lists do not tell.
+    private func listed(_ column: Int, _ test: CodeTest) -> (codes: [UInt32], isRest: Bool)? {
+        guard self.columns[column].hasLists else { return nil }
+        if let codes = test.drivers { return (codes, false) }
+        // A row on none of the lists may have no value, or another element that passes.
+        guard case .except(let codes) = test.form, !self.columns[column].isArray, self.columns[column].absentCount == 0
+        else { return nil }
+        return (codes, true)
     }
 
     /// Picoseconds to look at every row's code.
@@ -230,7 +261,7 @@ extension RowTable {
 
     /// Picoseconds to mark the rows of a test's lists, or of those it excepts; nil if lists do not tell.
     private func markPrice(_ index: Int, _ test: CodeTest) -> Int? {
-        guard let codes = DenseCheck.listed(test, self, index)?.codes else { return nil }
+        guard let codes = self.listed(index, test)?.codes else { return nil }
         let rows = self.rowCount
         var price = codes.count * self.blockCount * Cost.list / 10
         for code in codes {

@@ -16,7 +16,7 @@ struct SegmentPlan: Sendable {
         /// Lists of rows by code, their rows verified on columns.
         case postings([Pass])
         /// A bit for each row, 65,536 rows at a time, from columns and lists.
-        case dense(DenseCheck)
+        case dense(DenseProgram)
     }
 
     var path: Path
