@@ -54,17 +54,27 @@ extension DeliveryVerdict {
         }
     }
 
-    /// The verdict on a POST to a webhook, or on any request that was not answered.
+    /// The verdict on a POST to a webhook, or on any request that was not answered: any 2xx is evidence. Redirects are not
+    /// followed.
     ///
     /// - Parameters:
     ///   - tries: How often it was tried, this time included.
     ///   - seed: A hash of the told things, for the jitter.
     package init(ofWebhook answer: DeliveryAnswer, tries: Int, seed: UInt64, retries: DeliveryRetries) {
-        self =
-            switch answer {
-            case .response(let response): .ofWebhook(response, tries: tries, seed: seed, retries: retries)
-            case .failure(let failure): .ofFailure(failure, tries: tries, seed: seed, retries: retries)
-            }
+        let wait = retries.wait(after: tries, seed: seed)
+        switch answer {
+        case .failure(let failure):
+            self = failure.isFinal ? .refused(failure.detail) : .again(after: wait, failure.detail)
+        case .response(let response):
+            let status = "status \(response.status)"
+            self =
+                switch response.status {
+                case 200..<300: .delivered
+                case 408, 425, 429, 500...: .again(after: max(wait, response.retryAfter ?? .zero), status)
+                case 300..<400: .refused("\(status): redirects are not followed")
+                default: .refused(status)
+                }
+        }
     }
 
     /// The verdict on an answer of APNs, or of another gateway. Source: Apple, "Handling notification responses from
@@ -121,34 +131,6 @@ extension DeliveryVerdict {
             .destinationInTrouble(after: retries.max, reason, renewsToken: false)
         default:
             nil
-        }
-    }
-
-    /// The verdict on a missing answer.
-    package static func ofFailure(
-        _ failure: DeliveryFailure,
-        tries: Int,
-        seed: UInt64,
-        retries: DeliveryRetries
-    ) -> DeliveryVerdict {
-        failure.isFinal
-            ? .refused(failure.detail)
-            : .again(after: retries.wait(after: tries, seed: seed), failure.detail)
-    }
-
-    /// The verdict on a webhook's answer: any 2xx is evidence. Redirects are not followed.
-    package static func ofWebhook(
-        _ response: DeliveryResponse,
-        tries: Int,
-        seed: UInt64,
-        retries: DeliveryRetries
-    ) -> DeliveryVerdict {
-        let wait = max(retries.wait(after: tries, seed: seed), response.retryAfter ?? .zero)
-        switch response.status {
-        case 200..<300: return .delivered
-        case 408, 425, 429, 500...: return .again(after: wait, "status \(response.status)")
-        case 300..<400: return .refused("status \(response.status): redirects are not followed")
-        default: return .refused("status \(response.status)")
         }
     }
 

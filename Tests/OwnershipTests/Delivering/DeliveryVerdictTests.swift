@@ -18,6 +18,10 @@ import WidgetModel
         )
     }
 
+    private static func webhookVerdict(_ answer: DeliveryAnswer) -> DeliveryVerdict {
+        DeliveryVerdict(ofWebhook: answer, tries: 1, seed: 1, retries: Self.retries)
+    }
+
     private static func reason(_ rejection: Rejection) -> String { #"{"reason":"\#(rejection.rawValue)"}"# }
 
     @Test func `200 is delivered`() {
@@ -95,21 +99,17 @@ import WidgetModel
 
     @Test func `no answer is tried again, what cannot be sent is not`() {
         let lost = DeliveryFailure(isFinal: false, reason: "connection lost", detail: "gone")
-        guard case .again = DeliveryVerdict.ofFailure(lost, tries: 1, seed: 1, retries: Self.retries) else {
+        guard case .again = Self.webhookVerdict(.failure(lost)) else {
             Issue.record("a lost answer was not retried")
             return
         }
         let refused = DeliveryFailure(isFinal: true, reason: "address not allowed", detail: "127.0.0.1 is loopback")
-        #expect(
-            DeliveryVerdict.ofFailure(refused, tries: 1, seed: 1, retries: Self.retries)
-                == .refused("127.0.0.1 is loopback")
-        )
+        #expect(Self.webhookVerdict(.failure(refused)) == .refused("127.0.0.1 is loopback"))
     }
 
     @Test(arguments: [(200, true), (204, true), (301, false), (308, false), (400, false), (404, false), (410, false)])
     func `of a webhook 2xx is evidence, redirects and refusals are final`(status: Int, isDelivered: Bool) {
-        let response = DeliveryResponse(status: status)
-        let verdict = DeliveryVerdict.ofWebhook(response, tries: 1, seed: 1, retries: Self.retries)
+        let verdict = Self.webhookVerdict(.response(DeliveryResponse(status: status)))
         switch verdict {
         case .delivered: #expect(isDelivered)
         case .refused: #expect(!isDelivered)
@@ -119,8 +119,7 @@ import WidgetModel
 
     @Test(arguments: [408, 425, 429, 500, 502, 503, 504])
     func `a webhook in trouble is tried again`(status: Int) {
-        let response = DeliveryResponse(status: status)
-        guard case .again = DeliveryVerdict.ofWebhook(response, tries: 1, seed: 1, retries: Self.retries) else {
+        guard case .again = Self.webhookVerdict(.response(DeliveryResponse(status: status))) else {
             Issue.record("\(status) was not retried")
             return
         }
@@ -152,7 +151,7 @@ import WidgetModel
     @Test(arguments: [(204, TargetHealth.Answer.Meaning.success), (301, .failure), (404, .failure), (503, .failure)])
     func `of a webhook's answers all but 2xx are failures`(status: Int, meaning: TargetHealth.Answer.Meaning) {
         let response = DeliveryResponse(status: status)
-        let verdict = DeliveryVerdict.ofWebhook(response, tries: 1, seed: 1, retries: .init())
+        let verdict = Self.webhookVerdict(.response(response))
         #expect(verdict.health(of: .response(response), at: Instant(seconds: 1_793_638_800)).meaning == meaning)
     }
 }
