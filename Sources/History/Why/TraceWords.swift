@@ -5,9 +5,7 @@ import WidgetModel
 
 /// Reasons in plain words.
 enum TraceWords {
-    static func time(_ instant: Instant) -> String {
-        if case .string(let text) = JSONValue.at(instant) { text } else { "\(instant.milliseconds) ms" }
-    }
+    static func time(_ instant: Instant) -> String { RFC3339.nearestText(to: instant) }
 
     static func reason(_ reason: DecisionReason) -> String {
         switch reason {
@@ -45,9 +43,9 @@ enum TraceWords {
     }
 
     static func condition(_ condition: MatchVerdict.Condition) -> String {
-        let wanted = String(decoding: condition.wanted.compactText, as: UTF8.self)
+        let wanted = condition.wanted.shortText
         guard let found = condition.found else { return "\(condition.name) must be \(wanted), but there is none" }
-        let has = String(decoding: found.compactText, as: UTF8.self)
+        let has = found.shortText
         return condition.holds
             ? "\(condition.name) = \(has)" : "\(condition.name) must be \(wanted), but is \(has)"
     }
@@ -113,22 +111,18 @@ enum TraceWords {
 }
 
 extension JSONValue {
-    /// The value as JSON, for messages.
-    var compactText: [UInt8] {
+    /// The value in a few characters, for messages.
+    fileprivate var shortText: String {
         switch self {
-        case .string(let text): Array(text.utf8)
-        case .array(let elements): [0x5B] + Self.joined(elements.map(\.compactText)) + [0x5D]
+        case .string(let text): text
+        case .array(let elements): "[\(elements.map(\.shortText).joined(separator: ", "))]"
         case .object(let members):
-            [0x7B] + Self.joined(members.map { Array("\($0.name): ".utf8) + $0.value.compactText }) + [0x7D]
-        case .null: Array("null".utf8)
-        case .bool(let bool): Array("\(bool)".utf8)
-        case .int(let int): Array("\(int)".utf8)
-        case .unsigned(let int): Array("\(int)".utf8)
-        case .double(let double): Array("\(double)".utf8)
+            "{\(members.map { "\($0.name): \($0.value.shortText)" }.joined(separator: ", "))}"
+        case .null: "null"
+        case .bool(let bool): "\(bool)"
+        case .int(let int): "\(int)"
+        case .unsigned(let int): "\(int)"
+        case .double(let double): "\(double)"
         }
-    }
-
-    private static func joined(_ texts: [[UInt8]]) -> [UInt8] {
-        Array(texts.joined(separator: Array(", ".utf8)))
     }
 }
