@@ -1,3 +1,4 @@
+import Storage
 package import WidgetModel
 
 /// A literal of a pattern, compared by value: 1 equals 1.0, strings are bytes.
@@ -10,7 +11,7 @@ package enum MatchLiteral: ByteCoded, Hashable, Sendable {
     case string(UTF8Text)
 
     func equals(text: Span<UInt8>) -> Bool {
-        if case .string(let string) = self { text.equals(string.bytes) } else { false }
+        if case .string(let string) = self { text.equals(string.bytes.span) } else { false }
     }
 
     func equals(number: ExactNumber) -> Bool {

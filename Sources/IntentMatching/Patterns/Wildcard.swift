@@ -1,3 +1,5 @@
+import Storage
+
 /// A text with stars; each star matches any bytes, also none.
 package struct Wildcard: Hashable, Sendable {
     /// The parts between the stars, one more than there are stars.
@@ -38,7 +40,7 @@ package struct Wildcard: Hashable, Sendable {
     /// Whether the whole of `text` matches. O(text + segments): the earliest place of each segment is always right.
     func matches(_ text: Span<UInt8>) -> Bool {
         let first = self.segments[0].bytes
-        guard self.segments.count > 1 else { return text.equals(first) }
+        guard self.segments.count > 1 else { return text.equals(first.span) }
         let last = self.segments[self.segments.count - 1].bytes
         guard text.count >= first.count + last.count, text.starts(with: first, at: 0) else { return false }
         let end = text.count - last.count
@@ -59,10 +61,5 @@ extension Span<UInt8> {
     func starts(with bytes: [UInt8], at place: Int) -> Bool {
         for index in bytes.indices where self[place + index] != bytes[index] { return false }
         return true
-    }
-
-    /// Whether the span holds just `bytes`.
-    func equals(_ bytes: [UInt8]) -> Bool {
-        self.count == bytes.count && self.starts(with: bytes, at: 0)
     }
 }

@@ -1,3 +1,4 @@
+import Storage
 package import WidgetModel
 
 /// One parameter of a kind's configuration: on the device, an `@Parameter` of the configuration intent.
@@ -58,15 +59,10 @@ package struct ParameterSchema: FieldCoded, Hashable, Sendable {
 
 extension String {
     /// Whether both are the same bytes: `==` would call composed and decomposed characters equal.
-    package func hasSameBytes(as other: String) -> Bool {
-        let (left, right) = (self.utf8.span, other.utf8.span)
-        guard left.count == right.count else { return false }
-        for index in left.indices where left[index] != right[index] { return false }
-        return true
-    }
+    package func hasSameBytes(as other: String) -> Bool { self.utf8.span.equals(other.utf8.span) }
 
     /// Whether these are the bytes.
-    func hasSameBytes(as other: UTF8Text) -> Bool { self.utf8.span.equals(other.bytes) }
+    func hasSameBytes(as other: UTF8Text) -> Bool { self.utf8.span.equals(other.bytes.span) }
 }
 
 extension [String] {
