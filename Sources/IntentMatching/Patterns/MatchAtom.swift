@@ -16,7 +16,7 @@ package enum MatchAtom: Hashable, Sendable {
     /// Whether the parameter has a value, be it an empty array.
     case exists(Bool)
 
-    /// Whether a present value satisfies the condition. Precondition: it is no array.
+    /// Whether a present value satisfies the condition, or of an array one of its elements.
     package func matches(_ value: ParameterValue) -> Bool {
         switch value {
         case .string(let string): return self.matches(text: string.utf8.span)
@@ -24,7 +24,9 @@ package enum MatchAtom: Hashable, Sendable {
         case .double(let double): return ExactNumber(double).map { self.matches(number: $0) } ?? false
         case .bool(let bool): return self.matches(bool: bool)
         case .date(let date): return self.matches(date: date)
-        case .array: preconditionFailure("an array's elements are matched one by one")
+        case .array(let elements):
+            if case .exists(let exists) = self { return exists }
+            return elements.contains { self.matches($0) }
         }
     }
 

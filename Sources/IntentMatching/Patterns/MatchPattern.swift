@@ -29,11 +29,6 @@ package indirect enum MatchPattern: ByteCoded, Hashable, Sendable {
             switch subject.value(of: field) {
             case .undeclared: return false
             case .absent: return atoms.contains(.exists(false))
-            case .present(.array(let elements)):
-                return atoms.contains { atom in
-                    if case .exists(let exists) = atom { return exists }
-                    return elements.contains { atom.matches($0) }
-                }
             case .present(let value): return atoms.contains { $0.matches(value) }
             }
         }

@@ -152,7 +152,7 @@ struct ConditionEvent {
         case (.noneOf, .array):
             if attribute.hasOthers { return true }
             return self.excludedCount(question, upTo: attribute.equalities, atoms) < attribute.equalities
-        default: return Self.answer(atoms.asked[number], self.parameters[Int(attribute.place)].value)
+        default: return atoms.asked[number]?.matches(self.parameters[Int(attribute.place)].value) ?? false
         }
     }
 
@@ -168,12 +168,5 @@ struct ConditionEvent {
             if self.state(Int(atoms.excluded.elements[place])) == 1 { held += 1 }
         }
         return held
-    }
-
-    private static func answer(_ atom: MatchAtom?, _ value: ParameterValue) -> Bool {
-        guard let atom else { return false }
-        guard case .array(let elements) = value else { return atom.matches(value) }
-        if case .exists(let exists) = atom { return exists }
-        return elements.contains { atom.matches($0) }
     }
 }
