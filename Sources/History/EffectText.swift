@@ -1,5 +1,6 @@
 package import Engine
 package import Journaling
+import Ownership
 package import WidgetModel
 
 /// One effect of a partition's output log as a line of JSON, as `freshet log outputs` writes it.
@@ -55,9 +56,7 @@ package struct EffectText: Sendable {
 extension OutputEntry {
     /// The effects of the output, to be written as lines.
     package func texts(of partition: PartitionID) throws(ByteError) -> [EffectText] {
-        var reader = ByteReader(self.record.effects)
-        let effects = try reader.readEach { (reader) throws(ByteError) in try Effect(from: &reader) }
-        return effects.enumerated().map { index, effect in
+        try self.record.readEffects().enumerated().map { index, effect in
             EffectText(
                 partition: partition,
                 output: self.position,

@@ -227,9 +227,7 @@ final class OwnerScene: Sendable {
     func outputs(_ partition: UInt16 = 0) throws -> [[ReloadEffect]] {
         let outputs = try self.journal.readOutputs(PartitionID(partition), from: .first, outputsMax: 1000)
         return try outputs.map { output in
-            var reader = ByteReader(output.record.effects)
-            return try reader.readEach { (reader) throws(ByteError) in try Effect(from: &reader) }.flatMap {
-                (effect) -> [ReloadEffect] in
+            try output.record.readEffects().flatMap { (effect) -> [ReloadEffect] in
                 switch effect {
                 case .reload(let reload): [reload]
                 case .push(let push): push.members.map(\.reload)

@@ -5,6 +5,7 @@ import Journaling
 import Logging
 import NIOCore
 import NIOPosix
+import Ownership
 import Synchronization
 import TestSupport
 import Testing
@@ -229,9 +230,7 @@ final class CrashDirectory {
             let outputs = try journal.readOutputs(partition, from: next, outputsMax: 100)
             guard let last = outputs.last else { return ids }
             for output in outputs {
-                var reader = ByteReader(output.record.effects)
-                let effects = try reader.readEach { (reader) throws(ByteError) in try Effect(from: &reader) }
-                for case .reload(let reload) in effects { ids.append(reload.id) }
+                for case .reload(let reload) in try output.record.readEffects() { ids.append(reload.id) }
             }
             next = last.position.next
         }

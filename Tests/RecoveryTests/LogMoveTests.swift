@@ -114,9 +114,7 @@ struct LogMoveTests {
     /// The reloads among a log's outputs.
     private static func reloads(_ log: any SourceLog) throws -> [ReloadEffect] {
         try all.flatMap { try log.newestOutputs($0, max: 1000) }.flatMap { output in
-            var reader = ByteReader(output.record.effects)
-            let effects = try reader.readEach { (reader) throws(ByteError) in try Effect(from: &reader) }
-            return effects.compactMap { if case .reload(let reload) = $0 { reload } else { nil } }
+            try output.record.readEffects().compactMap { if case .reload(let reload) = $0 { reload } else { nil } }
         }
     }
 

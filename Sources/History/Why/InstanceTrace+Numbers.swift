@@ -1,5 +1,6 @@
 import Engine
 import Journaling
+import Ownership
 import WidgetModel
 
 extension InstanceTrace {
@@ -24,7 +25,7 @@ extension InstanceTrace {
     private func number(at position: LogPosition, in history: any LogHistory) throws -> InstanceNumber? {
         var place = try self.firstOutput(through: position, in: history)
         if let output = try history.readOutputs(self.partition, from: place, outputsMax: 1).first {
-            if let number = self.number(at: position, among: output.record.effects) { return number }
+            if let number = self.number(at: position, among: output.record) { return number }
             place = output.position
         }
         // The effects of one entry may be in several outputs: chunks that stand before the one that goes as far as the entry, and
@@ -33,15 +34,13 @@ extension InstanceTrace {
             place = OutputPosition(place.rawValue - 1)
             let output = try history.readOutputs(self.partition, from: place, outputsMax: 1).first
             guard let output, output.position == place, output.record.ahead > 0 else { return nil }
-            if let number = self.number(at: position, among: output.record.effects) { return number }
+            if let number = self.number(at: position, among: output.record) { return number }
         }
         return nil
     }
 
-    private func number(at position: LogPosition, among effects: [UInt8]) -> InstanceNumber? {
-        var reader = ByteReader(effects)
-        let effects = try? reader.readEach { (reader) throws(ByteError) in try Effect(from: &reader) }
-        for effect in effects ?? [] {
+    private func number(at position: LogPosition, among output: OutputRecord) -> InstanceNumber? {
+        for effect in (try? output.readEffects()) ?? [] {
             let reloads: [ReloadEffect] =
                 switch effect {
                 case .reload(let reload): [reload]

@@ -15,9 +15,15 @@ package struct CommittedEffects: Hashable, Sendable {
 
     /// Those of an output that was read.
     package init(_ output: OutputEntry) throws(ByteError) {
-        var reader = ByteReader(output.record.effects)
-        let effects = try reader.readEach { (reader) throws(ByteError) in try Effect(from: &reader) }
-        self.init(effects, at: output.position)
+        self.init(try output.record.readEffects(), at: output.position)
+    }
+}
+
+extension OutputRecord {
+    /// The effects, read from their bytes.
+    package func readEffects() throws(ByteError) -> [Effect] {
+        var reader = ByteReader(self.effects)
+        return try reader.readEach { (reader) throws(ByteError) in try Effect(from: &reader) }
     }
 }
 

@@ -239,7 +239,7 @@ struct FaultChecker: Sendable {
             for output in log.outputs(of: witness.partition, from: self.outputsRead[partition]) {
                 self.outputsRead[partition] = output.position.next
                 let (position, through) = (output.position, output.record.through)
-                guard let effects = Effect.all(in: output.record) else {
+                guard let effects = try? output.record.readEffects() else {
                     self.fault("output \(position) of partition \(witness.partition) cannot be read")
                     continue
                 }
@@ -257,7 +257,7 @@ struct FaultChecker: Sendable {
     mutating func checkOutputs(_ log: any OutputLog, _ witnesses: [LogWitness]) {
         for witness in witnesses {
             let outputs = log.outputs(of: witness.partition, from: .first)
-            let written = outputs.flatMap { Effect.all(in: $0.record) ?? [] }
+            let written = outputs.flatMap { (try? $0.record.readEffects()) ?? [] }
             if written != witness.effects.flatMap(\.self) {
                 self.fault(
                     "partition \(witness.partition): the output log does not hold the effects of the log's entries"

@@ -342,7 +342,7 @@ extension FaultRun {
 
     private mutating func commit(_ record: OutputRecord, expected: OutputPosition?, _ owner: SimulatedOwner) {
         if record.ahead > 0 { self.checker.noteOccurrence(.chunk) }
-        if self.mutation == .deliversEarly { self.hand(Effect.all(in: record) ?? [], from: owner) }
+        if self.mutation == .deliversEarly { self.hand((try? record.readEffects()) ?? [], from: owner) }
         if let fault = self.drawWriteFault() {
             self.journal.failNextOutput(with: fault.error, isStored: fault.isStored)
         }

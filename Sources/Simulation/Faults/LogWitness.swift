@@ -126,10 +126,4 @@ extension Effect {
         case .invalidation: nil
         }
     }
-
-    /// The effects that an output record holds, nil if it is damaged.
-    static func all(in record: OutputRecord) -> [Effect]? {
-        var reader = ByteReader(record.effects)
-        return try? reader.readEach { (reader) throws(ByteError) in try Effect(from: &reader) }
-    }
 }
