@@ -226,14 +226,6 @@ final class OwnerScene: Sendable {
     /// The reloads that the output log of a partition holds, a list for each record.
     func outputs(_ partition: UInt16 = 0) throws -> [[ReloadEffect]] {
         let outputs = try self.journal.readOutputs(PartitionID(partition), from: .first, outputsMax: 1000)
-        return try outputs.map { output in
-            try output.record.readEffects().flatMap { (effect) -> [ReloadEffect] in
-                switch effect {
-                case .reload(let reload): [reload]
-                case .push(let push): push.members.map(\.reload)
-                case .invalidation: []
-                }
-            }
-        }
+        return try outputs.map { try $0.record.readEffects().flatMap(\.reloads) }
     }
 }

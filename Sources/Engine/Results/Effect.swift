@@ -9,6 +9,15 @@ package enum Effect: Hashable, Sendable {
     /// For hosts, and for a kind's timeline provider: data other than timelines is out of date.
     case invalidation(Invalidation)
 
+    /// The reloads that it tells of.
+    package var reloads: [ReloadEffect] {
+        switch self {
+        case .reload(let reload): [reload]
+        case .push(let push): push.members.map(\.reload)
+        case .invalidation: []
+        }
+    }
+
     package func encode(into writer: inout ByteWriter) {
         switch self {
         case .reload(let reload): writer.write(tag: 0, reload)

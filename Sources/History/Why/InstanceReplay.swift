@@ -240,17 +240,7 @@ package struct InstanceReplay: ~Copyable {
 
     /// The instance's reload among the effects.
     private func issued() -> ReloadEffect? {
-        for effect in self.output.effects {
-            switch effect {
-            case .reload(let reload) where reload.address == self.trace.address: return reload
-            case .push(let push):
-                if let member = push.members.first(where: { $0.reload.address == self.trace.address }) {
-                    return member.reload
-                }
-            case .reload, .invalidation: continue
-            }
-        }
-        return nil
+        self.output.effects.lazy.flatMap(\.reloads).first { $0.address == self.trace.address }
     }
 }
 

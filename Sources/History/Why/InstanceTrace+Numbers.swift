@@ -40,18 +40,8 @@ extension InstanceTrace {
     }
 
     private func number(at position: LogPosition, among output: OutputRecord) -> InstanceNumber? {
-        for effect in (try? output.readEffects()) ?? [] {
-            let reloads: [ReloadEffect] =
-                switch effect {
-                case .reload(let reload): [reload]
-                case .push(let push): push.members.map(\.reload)
-                case .invalidation: []
-                }
-            for reload in reloads where reload.id.position == position && reload.address == self.address {
-                return reload.id.instance
-            }
-        }
-        return nil
+        let reloads = ((try? output.readEffects()) ?? []).lazy.flatMap(\.reloads)
+        return reloads.first { $0.id.position == position && $0.address == self.address }?.id.instance
     }
 
     /// The first output that goes as far as an entry, or the place behind the last.

@@ -243,7 +243,7 @@ struct FaultChecker: Sendable {
                     self.fault("output \(position) of partition \(witness.partition) cannot be read")
                     continue
                 }
-                for (reload, _) in effects.flatMap(\.reloads) where !self.committed.insert(reload.id).inserted {
+                for reload in effects.flatMap(\.reloads) where !self.committed.insert(reload.id).inserted {
                     self.fault("\(reload.id) was committed twice: one charge would be two")
                 }
                 if through > .start, witness.hash(at: through) != output.record.runningHash {

@@ -105,7 +105,7 @@ extension FaultRun {
             let through = newest?.record.through ?? .start
             let known = Int(clamping: newest?.record.ahead ?? 0)
             let effects = self.witnesses[Int(partition.rawValue)].effects.dropFirst(Int(through.rawValue)).joined()
-            owner.unpublished = Set(effects.dropFirst(known).flatMap { $0.reloads.map(\.reload.id) })
+            owner.unpublished = Set(effects.dropFirst(known).flatMap { $0.reloads.map(\.id) })
         } catch let error as JournalError where error.code == .failing {
             self.crash()
         } catch {
@@ -337,7 +337,7 @@ extension FaultRun {
             let ahead = OwnerCheckpoint(through: owner.applied, runningHash: owner.engine.runningHash)
             self.makeSnapshot(owner.partition, ahead)
         }
-        owner.unpublished.formUnion(run.effects.all.flatMap { $0.reloads.map(\.reload.id) })
+        owner.unpublished.formUnion(run.effects.all.flatMap { $0.reloads.map(\.id) })
     }
 
     private mutating func commit(_ record: OutputRecord, expected: OutputPosition?, _ owner: SimulatedOwner) {
@@ -356,7 +356,7 @@ extension FaultRun {
 
     private mutating func publish(_ effects: [Effect], _ owner: SimulatedOwner) {
         self.checker.readOutputs(self.journal, self.witnesses)
-        for effect in effects { owner.unpublished.subtract(effect.reloads.map(\.reload.id)) }
+        for effect in effects { owner.unpublished.subtract(effect.reloads.map(\.id)) }
         // Between the commit of an output and its delivery.
         guard !self.dies() else { return }
         if self.mutation == .losesEffects, self.dice.chance(0.25) { return self.hand([], owed: effects, from: owner) }
@@ -394,7 +394,7 @@ extension FaultRun {
             }
         }
         self.deliverer(owner.start)?.machine.takeReloads(DeliveryMachine.reloads(in: effects), now: self.clock.now)
-        let fetched = effects.flatMap { $0.reloads.map(\.reload) }.filter(FaultWorld.isFetched)
+        let fetched = effects.flatMap(\.reloads).filter(FaultWorld.isFetched)
         self.fetcher(owner.start)?.machine.takeReloads(issued: fetched.map(\.id))
         for effect in effects {
             switch effect {

@@ -69,7 +69,7 @@ final class LogWitness {
             effects += output.effects
             for effect in output.effects {
                 if case .push(let push) = effect { applied.pushes.append(push) }
-                for (reload, collateral) in effect.reloads {
+                for (reload, collateral) in effect.parts {
                     let budget = reload.isCharged ? self.engine.instance(reload.address)?.budget : nil
                     let issued = Issued(
                         reload: reload,
@@ -110,7 +110,7 @@ final class LogWitness {
 
 extension Effect {
     /// The reloads that it tells of, each with its part in a push for another instance.
-    var reloads: [(reload: ReloadEffect, collateral: Collateral?)] {
+    var parts: [(reload: ReloadEffect, collateral: Collateral?)] {
         switch self {
         case .reload(let reload): [(reload, nil)]
         case .push(let push): push.members.map { ($0.reload, $0.collateral) }
