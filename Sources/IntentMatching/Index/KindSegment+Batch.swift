@@ -36,7 +36,7 @@ extension KindSegment {
                     self.encodeAbsent(field, count, &batch)
                 }
             }
-            self.table.append(batch, to: field)
+            self.table.columns[field].append(batch)
         }
         self.table.finishBatch(count)
         for index in instances.indices { self.instances.append(instances[index].instance) }

@@ -116,7 +116,8 @@ extension KindSegment {
             let isPresent = RowCheck.column(field, CodeTest(form: .except([]), acceptsEmpty: true))
             return isComplete || acceptsAbsent ? .always : isPresent
         }
-        let listed = (acceptsAbsent ? [0] : []) + self.codes(field, oneOf: atoms, hosts)
+        let literals = atoms.compactMap { if case .equals(let literal) = $0 { literal } else { nil } }
+        let listed = (acceptsAbsent ? [0] : []) + self.codes(field, equalTo: literals, hosts)
         let excluded = self.codes(field, noneOf: atoms, hosts)
         let judged = atoms.filter(\.isJudged)
         guard judged.isEmpty else {
@@ -146,16 +147,6 @@ extension KindSegment {
         }
         if case .table(_, let passing) = form, passing?.isEmpty ?? false { return .never }
         return .column(field, CodeTest(form: form))
-    }
-
-    /// The codes of the values that one of some atoms names, ascending.
-    private func codes(
-        _ field: Int,
-        oneOf atoms: [MatchAtom],
-        _ hosts: borrowing some HostNaming & ~Copyable
-    ) -> [UInt32] {
-        let literals = atoms.compactMap { if case .equals(let literal) = $0 { literal } else { nil } }
-        return self.codes(field, equalTo: literals, hosts)
     }
 
     /// The codes of the values that each "anything but" excludes, ascending; nil if there is none.

@@ -90,7 +90,7 @@ struct KindSegment: ~Copyable {
                 if old != 0, index != Self.hostField { self.fields[index].dictionary.release(old) }
                 continue
             }
-            guard !self.table.holds(index, self.values[index], row) else {
+            guard !self.table.columns[index].holds(self.values[index], row) else {
                 if index != Self.hostField { self.fields[index].release(self.values[index]) }
                 continue
             }
@@ -116,7 +116,7 @@ struct KindSegment: ~Copyable {
         guard field != Self.hostField else { return }
         let code = self.table.singleCode(field, row)
         if code != 0 { return self.fields[field].dictionary.release(code) }
-        for code in self.table.severalCodes(field, row) { self.fields[field].dictionary.release(code) }
+        for code in self.table.columns[field].severalCodes(row) { self.fields[field].dictionary.release(code) }
     }
 
     // MARK: Values

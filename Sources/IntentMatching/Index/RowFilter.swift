@@ -33,7 +33,7 @@ extension RowTable {
             var marks = [UInt8](repeating: 0, count: source.count)
             for part in parts {
                 let kept = self.keep(part, source, &rows, judge)
-                RowKernel.mark(&marks, where: rows.span.extracting(first: kept), isIn: source, as: 1)
+                RowKernel.mark(&marks, where: rows.span.extracting(first: kept), isIn: source)
             }
             return RowKernel.keep(source, marked: marks.span, &rows)
         case .column(let index, let test):

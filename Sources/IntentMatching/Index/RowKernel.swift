@@ -22,12 +22,12 @@ enum RowKernel {
     }
 
     /// Sets the marks of the rows of `source` that are in `some`, a part of it in the same order.
-    static func mark(_ marks: inout [UInt8], where some: Span<UInt32>, isIn source: Span<UInt32>, as mark: UInt8) {
+    static func mark(_ marks: inout [UInt8], where some: Span<UInt32>, isIn source: Span<UInt32>) {
         var marks = marks.mutableSpan
         var place = 0
         for index in some.indices {
             while source[place] != some[index] { place &+= 1 }
-            marks[place] = mark
+            marks[place] = 1
         }
     }
 

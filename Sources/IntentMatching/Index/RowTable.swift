@@ -20,15 +20,9 @@ struct RowTable: ~Copyable {
         if self.areListsDeferred { self.columns[self.columns.count - 1].deferLists() }
     }
 
-    // Of one column.
-
+    /// The code of a row that has one in a column, 0 for any other.
     @inline(__always)
     func singleCode(_ column: Int, _ row: Int) -> UInt32 { self.columns[column].singleCode(row) }
-
-    func severalCodes(_ column: Int, _ row: Int) -> [UInt32] { self.columns[column].severalCodes(row) }
-
-    @inline(__always)
-    func holds(_ column: Int, _ value: FieldCodes, _ row: Int) -> Bool { self.columns[column].holds(value, row) }
 
     /// Fetches the codes of some rows. Rows beyond the last one are left out.
     func prefetch(_ rows: Span<UInt32>) {
@@ -57,9 +51,7 @@ struct RowTable: ~Copyable {
         self.rowCount += 1
     }
 
-    /// Appends the codes of coming rows to one column; ``finishBatch(_:)`` when each column has them.
-    mutating func append(_ batch: ValueBatch, to column: Int) { self.columns[column].append(batch) }
-
+    /// The table has so many rows more, since each column has.
     mutating func finishBatch(_ rows: Int) { self.rowCount += rows }
 
     /// Builds the lists of a column that were deferred.
