@@ -281,11 +281,7 @@ struct ValueDictionary: ~Copyable {
 
     private func hash(of code: UInt32) -> UInt64 {
         let start = Int(self.start(code))
-        var hash = self.seed
-        for index in 0..<self.wordCount(at: UInt32(start)) {
-            hash = SeededHash.fold(hash ^ self.store.elements[start + index])
-        }
-        return hash
+        return self.hash(self.wordCount(at: UInt32(start))) { self.store.elements[start + $0] }
     }
 
     // MARK: Invariants

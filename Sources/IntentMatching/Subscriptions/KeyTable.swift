@@ -125,9 +125,6 @@ struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Se
     }
 
     private func hash(of number: UInt32) -> UInt64 {
-        let range = self.range(of: number)
-        var hash = SeededHash.processSeed ^ UInt64(range.count)
-        for index in range { hash = SeededHash.fold(hash ^ UInt64(self.store.elements[index])) }
-        return hash
+        Self.hash(self.store.elements.span.extracting(self.range(of: number)))
     }
 }

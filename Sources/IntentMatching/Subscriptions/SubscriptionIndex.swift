@@ -116,16 +116,13 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
 
     private mutating func compile(_ pattern: MatchPattern, _ program: inout [UInt32]) {
         switch pattern {
-        case .all(let parts):
+        case .all(let parts), .any(let parts):
             let start = program.count
             program.append(0)
             for part in parts { self.compile(part, &program) }
-            program[start] = ConditionProgram.all(program.count - start - 1)
-        case .any(let parts):
-            let start = program.count
-            program.append(0)
-            for part in parts { self.compile(part, &program) }
-            program[start] = ConditionProgram.any(program.count - start - 1)
+            let length = program.count - start - 1
+            program[start] =
+                if case .all = pattern { ConditionProgram.all(length) } else { ConditionProgram.any(length) }
         case .field(let field, let atoms):
             // Conditions have no other fields: `MatchPattern.condition` refuses them.
             let name = if case .parameter(let name) = field { name } else { UTF8Text(field.description) }
