@@ -40,14 +40,6 @@ package struct ReceiptRequest: Hashable, Sendable {
     /// How long it may take.
     package let timeout: Interval
 
-    package init(app: BundleID, tryNumber: Int, receipts: [PushReceipt], mayMiss: Bool, timeout: Interval) {
-        self.app = app
-        self.tryNumber = tryNumber
-        self.receipts = receipts
-        self.mayMiss = mayMiss
-        self.timeout = timeout
-    }
-
     /// The same for every try: a pure function of its contents.
     package var id: PushID {
         var hash = StableHash()
@@ -68,8 +60,6 @@ package struct ReceiptCounters: Hashable, Sendable {
     package var told = 0
     /// How often pushes may have been forgotten before they were told.
     package var gaps = 0
-
-    package init() {}
 }
 
 /// How an app's receiver of receipts does.

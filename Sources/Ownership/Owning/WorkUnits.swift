@@ -26,16 +26,12 @@ package enum WorkUnits {
         return instances.multipliedSaturating(by: cost) / Self.patternSteps
     }
 
-    /// The work of applied records: matches decided, instances registered, reloads and invalidations issued. A replay
-    /// counts the same.
-    package static func done(_ output: EngineOutput) -> Int {
-        Self.done(output.answers[...]) + Self.done(output.effects)
-    }
-
+    /// The work of applied records by their answers: matches decided, instances registered. A replay counts the same.
     package static func done(_ answers: ArraySlice<RecordAnswer>) -> Int {
         answers.reduce(0) { $0 + Self.done($1.result) }
     }
 
+    /// The same by their effects: reloads and invalidations issued.
     package static func done(_ effects: [Effect]) -> Int {
         effects.reduce(0) { units, effect in
             switch effect {

@@ -61,11 +61,9 @@ import WidgetModel
             writer.write(UInt8?.none) { $0.write(byte: $1) }
         }
         var reader = ByteReader(writer.bytes)
-        var output = EngineOutput()
-        output.effects = [.push(try TokenPush(from: &reader))]
-        #expect(WorkUnits.done(output) == 3)
-        output.effects.append(.reload(reloads[0]))
-        #expect(WorkUnits.done(output) == 4)
+        let push = Effect.push(try TokenPush(from: &reader))
+        #expect(WorkUnits.done([push]) == 3)
+        #expect(WorkUnits.done([push, .reload(reloads[0])]) == 4)
     }
 
     @Test func `what a replay takes says nothing of the pace`() async throws {
