@@ -241,7 +241,7 @@ let package = Package(
                 "APNSWire", "CICUData", "CTimex", "Clustering", "Delivery", "Engine", "Gateway", "HTTPTransport",
                 "History",
                 "HostAPI",
-                "IntentMatching", "JournalSQLite", "Journaling", "LoadGenerator", "OperatorAPI", "Ownership",
+                "JournalSQLite", "Journaling", "LoadGenerator", "OperatorAPI", "Ownership",
                 "Partitions", "ReportPages", "Scenarios", "Serving", "Settings", "Simulation", "TLS", "Telemetry",
                 "WidgetModel",
                 argumentParser, journalJetStream, lifecycle, logging, metrics, nioCore, nioPosix, unixSignals,

@@ -1,6 +1,5 @@
 import Engine
 import History
-import IntentMatching
 import WidgetModel
 
 extension LogStatistics {

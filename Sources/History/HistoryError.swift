@@ -1,4 +1,3 @@
-import IntentMatching
 package import WidgetModel
 
 /// Why a log cannot answer for its past: the entries are gone that it would take.

@@ -1,4 +1,3 @@
-import IntentMatching
 import Timelines
 import WidgetModel
 

@@ -1,4 +1,3 @@
-import IntentMatching
 package import WidgetModel
 
 extension JSONValue {

@@ -1,6 +1,5 @@
 import APNSWire
 import Engine
-import IntentMatching
 import TestSupport
 import WidgetModel
 

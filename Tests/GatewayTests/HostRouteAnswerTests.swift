@@ -1,7 +1,6 @@
 import Engine
 import HTTPTransport
 import HostAPI
-import IntentMatching
 import Partitions
 import Serving
 import Testing

@@ -73,7 +73,7 @@ enum AllowedImports {
         "FreshetCLI": [
             "APNSWire", "CICUData", "CTimex", "Clustering", "Delivery", "Engine", "Gateway", "HTTPTransport", "History",
             "HostAPI",
-            "IntentMatching", "JournalJetStream", "JournalSQLite", "Journaling", "LoadGenerator", "OperatorAPI",
+            "JournalJetStream", "JournalSQLite", "Journaling", "LoadGenerator", "OperatorAPI",
             "Ownership",
             "Partitions", "ReportPages", "Scenarios", "Serving", "Settings", "Simulation", "TLS", "Telemetry",
             "Timelines",

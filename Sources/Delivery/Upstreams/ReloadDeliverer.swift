@@ -1,6 +1,5 @@
 package import Engine
 package import HTTPTransport
-import IntentMatching
 import Logging
 import Metrics
 package import Ownership

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import IntentMatching
 import JournalSQLite
 import Journaling
 import Partitions

@@ -1,4 +1,3 @@
-import IntentMatching
 import Partitions
 import WidgetModel
 

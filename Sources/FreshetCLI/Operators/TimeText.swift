@@ -1,5 +1,4 @@
 import History
-import IntentMatching
 import Partitions
 import WidgetModel
 

@@ -1,5 +1,4 @@
 import Engine
-import IntentMatching
 package import WidgetModel
 
 extension InstanceTrace {

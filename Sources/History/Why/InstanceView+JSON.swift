@@ -1,5 +1,4 @@
 package import Engine
-import IntentMatching
 package import WidgetModel
 
 /// The common parts of two routes' answers about one instance: the one that tells its state, and the one that tells

@@ -1,5 +1,4 @@
 import Engine
-import IntentMatching
 import Timelines
 import WidgetModel
 

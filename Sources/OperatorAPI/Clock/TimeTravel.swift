@@ -1,5 +1,4 @@
 import Engine
-import IntentMatching
 package import Partitions
 package import Serving
 package import WidgetModel

@@ -1,4 +1,3 @@
-import IntentMatching
 package import Journaling
 package import Logging
 import NIOPosix

@@ -1,4 +1,3 @@
-import IntentMatching
 import Synchronization
 package import TLS
 package import WidgetModel

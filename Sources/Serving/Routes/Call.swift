@@ -1,6 +1,5 @@
 import APNSWire
 package import HTTPTransport
-import IntentMatching
 package import Partitions
 package import WidgetModel
 

@@ -1,4 +1,3 @@
-import IntentMatching
 package import Partitions
 package import WidgetModel
 

@@ -1,5 +1,4 @@
 import Engine
-import IntentMatching
 package import ReportPages
 import Timelines
 package import WidgetModel

@@ -2,7 +2,6 @@ import APNSWire
 import Delivery
 import Engine
 import HTTPTransport
-import IntentMatching
 import Journaling
 import Partitions
 import Serving

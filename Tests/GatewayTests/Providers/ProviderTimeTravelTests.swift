@@ -1,6 +1,5 @@
 import Engine
 import HTTPTransport
-import IntentMatching
 import OperatorAPI
 import Partitions
 import Synchronization

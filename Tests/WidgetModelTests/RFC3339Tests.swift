@@ -1,4 +1,3 @@
-import IntentMatching
 import TestSupport
 import Testing
 import WidgetModel

@@ -1,5 +1,3 @@
-package import WidgetModel
-
 /// Dates in text as RFC 3339 has them: `2026-11-21T18:00:00.250+01:00`.
 ///
 /// Strict: four-digit years, `T`, seconds, and an offset from UTC or `Z` are required. Fractions are cut off after the
@@ -31,7 +29,7 @@ package enum RFC3339 {
 
     /// The instant that a text names.
     package static func parse(_ text: String) throws(ParseError) -> Instant {
-        try self.parse(UTF8Text(text).bytes)
+        try self.parse(Array(text.utf8))
     }
 
     /// The instant that UTF-8 bytes name.
