@@ -16,10 +16,10 @@ package struct EffectText: Sendable {
 
     package var json: JSONValue {
         let head: [(String, JSONValue?)] = [
-            ("partition", .number(Int(self.partition.rawValue))), ("output", .unsigned(self.output.rawValue)),
-            ("through", .unsigned(self.through.rawValue)), ("index", .number(self.index)),
+            ("partition", .count(Int(self.partition.rawValue))), ("output", .unsigned(self.output.rawValue)),
+            ("through", .unsigned(self.through.rawValue)), ("index", .count(self.index)),
         ]
-        return .members(head + self.members)
+        return .object(of: head + self.members)
     }
 
     private var members: [(String, JSONValue?)] {
@@ -32,7 +32,7 @@ package struct EffectText: Sendable {
                 (
                     "reloads",
                     .array(
-                        push.members.map { .members(Self.members(of: $0.reload, isCharged: $0.isCharged)) }
+                        push.members.map { .object(of: Self.members(of: $0.reload, isCharged: $0.isCharged)) }
                     )
                 ),
             ]
@@ -45,10 +45,10 @@ package struct EffectText: Sendable {
         [
             ("reload", .string(reload.id.description)), ("app", .string(reload.app.rawValue)),
             ("host", .string(reload.host.id.rawValue)), ("instance", .string(reload.instance.rawValue)),
-            ("kind", .string(reload.kind.rawValue)), ("causes", .texts(reload.causes.list.map(\.name))),
+            ("kind", .string(reload.kind.rawValue)), ("causes", .strings(reload.causes.list.map(\.name))),
             ("charged", .bool(isCharged)), ("exemption", reload.exemption.map { .string($0.name) }),
-            ("push", reload.push.map { .string($0.description) }), ("pushes", .number(reload.pushCount)),
-            ("issuedAt", .at(reload.issuedAt)),
+            ("push", reload.push.map { .string($0.description) }), ("pushes", .count(reload.pushCount)),
+            ("issuedAt", .instant(reload.issuedAt)),
         ]
     }
 }

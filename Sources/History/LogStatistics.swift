@@ -87,25 +87,25 @@ extension LogStatistics {
     /// - Parameter fileBytes: The size of the log's files.
     package func json(fileBytes: Int) -> JSONValue {
         func count(_ count: Count) -> [(String, JSONValue?)] {
-            [("records", .number(count.records)), ("bytes", .number(count.bytes))]
+            [("records", .count(count.records)), ("bytes", .count(count.bytes))]
         }
-        return .members([
-            ("entries", .number(self.entries)), ("records", .number(self.records)), ("bytes", .number(self.bytes)),
-            ("fileBytes", .number(fileBytes)), ("from", self.from.map { .at($0) }), ("to", self.to.map { .at($0) }),
-            ("unreadable", .number(self.unreadable)),
-            ("kinds", .members(self.byKind.map { ($0.kind.name, .members(count($0.count))) })),
-            ("apps", .members(self.byApp.map { ($0.app, .members(count($0.count))) })),
+        return .object(of: [
+            ("entries", .count(self.entries)), ("records", .count(self.records)), ("bytes", .count(self.bytes)),
+            ("fileBytes", .count(fileBytes)), ("from", self.from.map { .instant($0) }),
+            ("to", self.to.map { .instant($0) }), ("unreadable", .count(self.unreadable)),
+            ("kinds", .object(of: self.byKind.map { ($0.kind.name, .object(of: count($0.count))) })),
+            ("apps", .object(of: self.byApp.map { ($0.app, .object(of: count($0.count))) })),
             (
                 "partitions",
                 .array(
                     self.partitions.enumerated().map { index, partition in
-                        .members([
-                            ("partition", .number(index)), ("entries", .number(partition.entries)),
-                            ("records", .number(partition.records)), ("bytes", .number(partition.bytes)),
+                        .object(of: [
+                            ("partition", .count(index)), ("entries", .count(partition.entries)),
+                            ("records", .count(partition.records)), ("bytes", .count(partition.bytes)),
                             ("first", partition.firstPosition.map { .unsigned($0.rawValue) }),
                             ("last", partition.lastPosition.map { .unsigned($0.rawValue) }),
-                            ("outputs", .number(partition.outputs)), ("effects", .number(partition.effects)),
-                            ("outputBytes", .number(partition.outputBytes)),
+                            ("outputs", .count(partition.outputs)), ("effects", .count(partition.effects)),
+                            ("outputBytes", .count(partition.outputBytes)),
                         ])
                     }
                 )

@@ -30,7 +30,7 @@ extension HostSignal {
         case .widgetVisible(let id), .widgetHidden(let id), .appIntent(let id), .animation(let id), .reloaded(let id):
             members.append(("instance", .string(id.rawValue)))
         case .entryShown(let reload, let date):
-            members += [("reload", .string(reload.description)), ("date", .at(date))]
+            members += [("reload", .string(reload.description)), ("date", .instant(date))]
         case .appForeground, .appBackground, .systemChange, .significantLocationChange: break
         }
         return members
@@ -54,7 +54,7 @@ extension AuditNote {
                 ("path", .string(request.path)), ("body", .string(request.body)),
             ]
         case .answer(let number, let status):
-            [("number", .string(Base16.text(of: number))), ("status", .number(status))]
+            [("number", .string(Base16.text(of: number))), ("status", .count(status))]
         }
     }
 }
@@ -78,16 +78,16 @@ extension Amendment {
 
 extension OperatorOrder {
     /// As it was ordered (docs/wire.md).
-    package var json: JSONValue { .members(self.members) }
+    package var json: JSONValue { .object(of: self.members) }
 
     /// The order without its operator, whose name is not for each reader of the reasons of a reload.
     var members: [(String, JSONValue?)] {
         let action: [(String, JSONValue?)] =
             switch self.action {
-            case .pause(let until): [("action", .string("pause")), ("until", until.map { .at($0) })]
+            case .pause(let until): [("action", .string("pause")), ("until", until.map { .instant($0) })]
             case .resume: [("action", .string("resume"))]
             case .cancel: [("action", .string("cancel"))]
-            case .grant(let count): [("action", .string("grant")), ("count", .number(count))]
+            case .grant(let count): [("action", .string("grant")), ("count", .count(count))]
             case .reload: [("action", .string("reload"))]
             }
         let scope: [(String, JSONValue?)] =
@@ -103,6 +103,6 @@ extension OperatorOrder {
                     ("app", app.map { .string($0.rawValue) }),
                 ]
             }
-        return action + [("of", .members(scope))]
+        return action + [("of", .object(of: scope))]
     }
 }

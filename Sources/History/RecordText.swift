@@ -21,11 +21,12 @@ package struct RecordText: Sendable {
         var reader = ByteReader(self.bytes)
         let record = try Record(from: &reader)
         let head: [(String, JSONValue?)] = [
-            ("partition", .number(Int(self.partition.rawValue))), ("position", .unsigned(self.position.rawValue)),
-            ("index", .number(self.index)), ("time", .at(self.logTime)), ("record", .string(record.name)),
+            ("partition", .count(Int(self.partition.rawValue))), ("position", .unsigned(self.position.rawValue)),
+            ("index", .count(self.index)), ("time", .instant(self.logTime)), ("record", .string(record.name)),
         ]
         let by: [(String, JSONValue?)] = if case .order(let order) = record { order.source?.members ?? [] } else { [] }
-        return .members(head + record.members + by + [("bytes", hasBytes ? .string(Base16.text(of: self.bytes)) : nil)])
+        let bytes: (String, JSONValue?) = ("bytes", hasBytes ? .string(Base16.text(of: self.bytes)) : nil)
+        return .object(of: head + record.members + by + [bytes])
     }
 }
 
@@ -71,14 +72,14 @@ extension Record {
         switch self {
         case .settings(let settings): settings.members
         case .configure(let change):
-            [("base", .number(change.base))] + (change.settings?.members ?? [])
-                + [("amendment", change.amendment.map { .members($0.members) })]
+            [("base", .count(change.base))] + (change.settings?.members ?? [])
+                + [("amendment", change.amendment.map { .object(of: $0.members) })]
         case .push(let push): push.members
         case .register(let registration): registration.members
         case .unregister(let removal):
             removal.host.members + [
                 ("token", removal.token.map { .string($0.description) }),
-                ("notRegisteredSince", removal.notRegisteredSince.map { .at($0) }),
+                ("notRegisteredSince", removal.notRegisteredSince.map { .instant($0) }),
                 ("erased", removal.purpose == .erasure ? .bool(true) : nil),
                 ("moves", removal.purpose == .move ? .bool(true) : nil),
             ]
@@ -113,7 +114,7 @@ extension Record {
 
 extension EngineSettings {
     fileprivate var members: [(String, JSONValue?)] {
-        [("engine", .number(self.engineVersion)), ("apps", .array(self.apps.map { $0.json }))]
+        [("engine", .count(self.engineVersion)), ("apps", .array(self.apps.map { $0.json }))]
     }
 }
 
@@ -134,14 +135,14 @@ extension DeliveryReport.Result {
 
 extension AppSettings {
     fileprivate var json: JSONValue {
-        .members([
+        .object(of: [
             ("app", .string(self.app.rawValue)), ("team", .string(self.team.rawValue)),
             ("developerMode", self.developerMode ? .bool(true) : nil),
             (
                 "kinds",
                 .array(
                     self.kinds.map { kind in
-                        .members([
+                        .object(of: [
                             ("kind", .string(kind.schema.kind.rawValue)), ("budget", .string(kind.budget.name)),
                             ("usesLocation", kind.usesLocation ? .bool(true) : nil),
                         ])
@@ -164,14 +165,14 @@ extension PushRecord {
             ("id", .string(self.id.description)), ("team", .string(self.team.rawValue)),
             ("key", self.key.map { .string($0.rawValue) }),
             ("contentHash", .string(Base16.text(of: self.contentHash))),
-            ("priority", self.priority.map { .number(Int($0.rawValue)) }),
+            ("priority", self.priority.map { .count(Int($0.rawValue)) }),
             ("expiration", self.expiration.map { .int($0) }),
             ("collapseID", self.collapseID.map { .text($0.bytes) }),
-            ("notBefore", self.notBefore.map { .at($0) }),
+            ("notBefore", self.notBefore.map { .instant($0) }),
             ("digest", self.digest.map { .text($0) }),
             ("kind", self.kind.map { .string($0.rawValue) }),
             ("match", self.pattern?.json),
-            ("attributes", self.attributes.parameters.isEmpty ? nil : .of(self.attributes)),
+            ("attributes", self.attributes.parameters.isEmpty ? nil : .configuration(self.attributes)),
         ]
         return target
     }
@@ -191,12 +192,12 @@ extension HostRegistration {
                 "instances",
                 .array(
                     self.instances.map { instance in
-                        .members([
+                        .object(of: [
                             ("id", .string(instance.id.rawValue)), ("kind", .string(instance.kind.rawValue)),
                             ("family", .string(instance.family.name)),
-                            ("configuration", .of(instance.configuration)),
+                            ("configuration", .configuration(instance.configuration)),
                             ("pushEnabled", .bool(instance.pushEnabled)),
-                            ("tags", instance.tags.isEmpty ? nil : .texts(instance.tags)),
+                            ("tags", instance.tags.isEmpty ? nil : .strings(instance.tags)),
                             ("when", instance.when?.json),
                             ("controlToken", instance.controlToken.map { .string($0.description) }),
                         ])
@@ -214,13 +215,13 @@ extension TimelineReport {
             ("reload", self.reload.map { .string($0.description) }),
             ("policy", .of(self.timeline.policy)),
             ("digest", self.timeline.digest.map { .text($0) }),
-            ("contentBytes", self.contentBytes.map { .number($0) }),
+            ("contentBytes", self.contentBytes.map { .count($0) }),
             (
                 "entries",
                 .array(
                     self.timeline.entries.map { entry in
-                        .members([
-                            ("date", .at(entry.date)),
+                        .object(of: [
+                            ("date", .instant(entry.date)),
                             ("score", entry.relevance.map { .double(Double($0.score)) }),
                             ("duration", entry.relevance.map { .seconds($0.duration) }),
                         ])
@@ -238,7 +239,7 @@ extension ChannelCommand {
             [
                 ("action", .string("create")), ("app", .string(app.rawValue)),
                 ("channel", .string(channel.id.rawValue)), ("pushType", .string(String(describing: channel.pushType))),
-                ("storagePolicy", .number(Int(channel.storagePolicy.rawValue))),
+                ("storagePolicy", .count(Int(channel.storagePolicy.rawValue))),
             ]
         case .delete(let channel, let app):
             [

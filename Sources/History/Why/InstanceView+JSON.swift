@@ -6,14 +6,14 @@ package import WidgetModel
 extension PendingView {
     /// A cause that waits.
     package var json: JSONValue {
-        .members([
+        .object(of: [
             ("cause", .string(self.cause.name)),
             ("push", self.push.map { .string($0.description) }),
-            ("priority", self.priority.map { .number(Int($0.rawValue)) }),
-            ("since", self.since.map { .at($0) }),
-            ("notBefore", self.notBefore.map { .at($0) }),
-            ("expiresAt", self.expiresAt.map { .at($0) }),
-            ("until", self.until.map { .at($0) }),
+            ("priority", self.priority.map { .count(Int($0.rawValue)) }),
+            ("since", self.since.map { .instant($0) }),
+            ("notBefore", self.notBefore.map { .instant($0) }),
+            ("expiresAt", self.expiresAt.map { .instant($0) }),
+            ("until", self.until.map { .instant($0) }),
             ("reason", .string(self.reason.name)),
             ("words", .string(TraceWords.reason(self.reason))),
         ])
@@ -23,9 +23,9 @@ extension PendingView {
 extension DayLedger {
     /// The reloads of the last 24 hours.
     package var json: JSONValue {
-        .members([
-            ("from", .at(self.from)),
-            ("until", .at(self.until)),
+        .object(of: [
+            ("from", .instant(self.from)),
+            ("until", .instant(self.until)),
             ("isWhole", .bool(self.isWhole)),
             ("entries", .array(self.entries.map(\.json))),
         ])
@@ -36,8 +36,8 @@ extension DayLedger.Entry {
     fileprivate var json: JSONValue {
         let reason = self.decision.reason
         let isCollateral = reason == .collateral || reason == .collateralOver
-        return .members([
-            ("at", .at(self.decision.at)),
+        return .object(of: [
+            ("at", .instant(self.decision.at)),
             ("position", .unsigned(self.decision.position.rawValue)),
             ("cause", .string(self.decision.cause.name)),
             ("charged", .bool(self.isCharged)),
@@ -45,7 +45,7 @@ extension DayLedger.Entry {
             ("exemption", self.decision.exemption.map { .string($0.name) }),
             ("push", self.decision.push.map { .string($0.description) }),
             ("collateral", isCollateral ? .string(reason.name) : nil),
-            ("left", self.left.map { .number($0) }),
+            ("left", self.left.map { .count($0) }),
         ])
     }
 }

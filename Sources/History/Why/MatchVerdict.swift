@@ -73,17 +73,17 @@ package struct MatchVerdict: Hashable, Sendable {
                     switch part.field {
                     case .family?: .string(instance.family.name)
                     case .host?: .string(address.host.id.rawValue)
-                    case .tags?: .texts(instance.tags)
-                    case .parameter(let name)?: instance.configuration[name.description].map { .of($0) }
-                    case nil: .of(instance.configuration)
+                    case .tags?: .strings(instance.tags)
+                    case .parameter(let name)?: instance.configuration[name.description].map { .parameter($0) }
+                    case nil: .configuration(instance.configuration)
                     }
                 add(part.name, part.wanted, found, part.matches(subject))
             }
         }
         if let when = instance.when {
             for part in when.parts {
-                let attribute = push.attributes[part.name].map { JSONValue.of($0) }
-                let found = part.field == nil ? .of(push.attributes) : attribute
+                let attribute = push.attributes[part.name].map { JSONValue.parameter($0) }
+                let found = part.field == nil ? .configuration(push.attributes) : attribute
                 add("when.\(part.name)", part.wanted, found, part.holds(for: push.attributes))
             }
         }

@@ -1,4 +1,3 @@
-import Settings
 import Testing
 import WidgetModel
 

@@ -1,5 +1,3 @@
-package import WidgetModel
-
 extension JSONValue {
     /// An object of those members that have a value, in the order given.
     package static func object(of members: [(String, JSONValue?)]) -> JSONValue {
@@ -18,7 +16,8 @@ extension JSONValue {
         .object(configuration.parameters.map { Member(name: $0.name, value: .parameter($0.value)) })
     }
 
-    private static func parameter(_ value: ParameterValue) -> JSONValue {
+    /// A value of a parameter; a date as RFC 3339 text.
+    package static func parameter(_ value: ParameterValue) -> JSONValue {
         switch value {
         case .string(let string): .string(string)
         case .int(let int): .int(int)
