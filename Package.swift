@@ -188,15 +188,15 @@ let package = Package(
             "Ingest",
             [
                 "APNSWire", "Engine", "HTTP2", "HTTPTransport", "IntentMatching", "Journaling", "Ownership",
-                "Partitions", "Serving", "Settings", "Storage", "TLS", "WidgetModel", nioCore,
+                "Partitions", "Serving", "Storage", "TLS", "WidgetModel", nioCore,
             ],
             settings: lending
         ),
         product(
             "HostAPI",
             [
-                "APNSWire", "Engine", "HTTPTransport", "IntentMatching", "Partitions", "Serving", "Settings",
-                "TimelineProviding", "Timelines", "WidgetModel",
+                "APNSWire", "Engine", "HTTPTransport", "IntentMatching", "Partitions", "Serving", "TimelineProviding",
+                "Timelines", "WidgetModel",
             ]
         ),
         product(

@@ -1,7 +1,6 @@
 import APNSWire
 import Logging
 import Partitions
-import Settings
 import WidgetModel
 
 /// Writes each log message as one line to standard error.

@@ -3,7 +3,6 @@ import Gateway
 import JournalSQLite
 import Journaling
 import Logging
-import Settings
 import WidgetModel
 
 /// `freshet settle`

@@ -1,7 +1,6 @@
 import APNSWire
 import ArgumentParser
 import Partitions
-import Settings
 import TLS
 import WidgetModel
 

@@ -5,7 +5,6 @@ import Foundation
 import Gateway
 import Journaling
 import Ownership
-import Settings
 import WidgetModel
 
 /// `freshet upgrade`

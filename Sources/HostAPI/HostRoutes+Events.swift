@@ -3,7 +3,6 @@ import Engine
 import HTTPTransport
 import Partitions
 import Serving
-import Settings
 import TimelineProviding
 import WidgetModel
 

@@ -3,7 +3,6 @@ import HTTPTransport
 import IntentMatching
 import Partitions
 import Serving
-import Settings
 import WidgetModel
 
 /// Bulk export, in the form that an import reads.

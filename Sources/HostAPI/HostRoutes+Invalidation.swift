@@ -2,7 +2,6 @@ import Engine
 import HTTPTransport
 import Partitions
 import Serving
-import Settings
 import WidgetModel
 
 extension HostRoutes {

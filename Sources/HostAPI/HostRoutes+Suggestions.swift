@@ -3,7 +3,6 @@ import HTTPTransport
 import IntentMatching
 import Partitions
 import Serving
-import Settings
 import Timelines
 import WidgetModel
 

@@ -1,4 +1,3 @@
-import Settings
 package import WidgetModel
 
 /// An error on any route but the push routes, as `application/problem+json` (RFC 9457).

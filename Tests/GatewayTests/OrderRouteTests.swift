@@ -3,7 +3,6 @@ import Engine
 import HTTPTransport
 import OperatorAPI
 import Partitions
-import Settings
 import TestSupport
 import Testing
 import WidgetModel

@@ -2,7 +2,6 @@ import Engine
 import HTTPTransport
 import IntentMatching
 import Partitions
-import Settings
 import TestSupport
 import Testing
 import WidgetModel

@@ -48,11 +48,11 @@ enum AllowedImports {
         ],
         "Ingest": [
             "APNSWire", "Engine", "HTTP2", "HTTPTransport", "IntentMatching", "Journaling", "Ownership",
-            "Partitions", "Serving", "Settings", "Storage", "TLS", "WidgetModel",
+            "Partitions", "Serving", "Storage", "TLS", "WidgetModel",
         ],
         "HostAPI": [
             "APNSWire", "Engine", "HTTPTransport", "IntentMatching", "Partitions", "Serving",
-            "Settings", "TimelineProviding", "Timelines", "WidgetModel",
+            "TimelineProviding", "Timelines", "WidgetModel",
         ],
         "OperatorAPI": [
             "APNSWire", "Clustering", "DashboardPage", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching",

@@ -1,6 +1,5 @@
 import APNSWire
 package import Engine
-import Settings
 package import WidgetModel
 
 /// How a timeline provider is asked.

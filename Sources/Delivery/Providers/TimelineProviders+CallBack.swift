@@ -2,7 +2,6 @@ import APNSWire
 import Engine
 package import Partitions
 package import Serving
-import Settings
 package import WidgetModel
 
 /// Call-backs, which come to any gateway. The owner of their partition takes them: it asked for the timelines, and shows their entries.

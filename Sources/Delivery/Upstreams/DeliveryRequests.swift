@@ -5,7 +5,6 @@ import NIOCore
 package import Ownership
 import Partitions
 import Serving
-import Settings
 package import WidgetModel
 
 /// The requests that deliveries are: a push to one token, or a POST to a webhook.

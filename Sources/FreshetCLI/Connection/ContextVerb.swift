@@ -2,7 +2,6 @@ import APNSWire
 import ArgumentParser
 import Foundation
 import Partitions
-import Settings
 import WidgetModel
 
 /// `freshet context`

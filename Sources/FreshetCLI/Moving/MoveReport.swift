@@ -1,6 +1,5 @@
 import Journaling
 import Partitions
-import Settings
 import WidgetModel
 
 /// The result of a move of a log.

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Settings
 import WidgetModel
 
 extension ClusterVerb {

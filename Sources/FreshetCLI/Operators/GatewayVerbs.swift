@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import Settings
 import WidgetModel
 
 /// How an answer is printed.

@@ -1,7 +1,6 @@
 import ArgumentParser
 import OperatorAPI
 import Partitions
-import Settings
 import WidgetModel
 
 /// An order's scope: the options for the scopes that a verb takes, and no others.

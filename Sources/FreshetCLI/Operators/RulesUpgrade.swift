@@ -1,4 +1,3 @@
-import Settings
 import WidgetModel
 
 /// A change of the decision rules that partitions of a cluster go on by, as `GET /v1/cluster` tells of it.

@@ -1,4 +1,3 @@
-import Settings
 package import WidgetModel
 
 /// The finding of a look at a machine and a configuration, about one thing that a gateway needs.

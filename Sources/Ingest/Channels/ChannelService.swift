@@ -4,7 +4,6 @@ import IntentMatching
 package import Journaling
 package import Partitions
 package import Serving
-import Settings
 package import WidgetModel
 
 /// Creates, reads, lists and deletes the channels of apps, and turns a broadcast into a targeted push.

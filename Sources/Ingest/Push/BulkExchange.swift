@@ -4,7 +4,6 @@ import HTTPTransport
 import NIOCore
 import Partitions
 import Serving
-import Settings
 import WidgetModel
 
 /// A bulk of targeted pushes that is being taken.

@@ -5,7 +5,6 @@ package import Logging
 import NIOPosix
 package import Partitions
 import Serving
-import Settings
 import Synchronization
 package import WidgetModel
 

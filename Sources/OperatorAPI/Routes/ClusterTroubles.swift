@@ -1,6 +1,5 @@
 package import Clustering
 import Engine
-import Settings
 package import WidgetModel
 
 /// The faults of the nodes that share a log, worst first, each with the advice for an operator: `GET /v1/cluster` names them, so that the

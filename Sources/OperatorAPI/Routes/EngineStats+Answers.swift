@@ -1,5 +1,4 @@
 import Engine
-import Settings
 import WidgetModel
 
 /// An engine's totals as operators' answers and metrics have them.

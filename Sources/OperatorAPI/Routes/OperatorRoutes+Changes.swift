@@ -2,7 +2,6 @@ import Engine
 import HTTPTransport
 import Partitions
 import Serving
-import Settings
 import WidgetModel
 
 /// The operators' changes. A change and its caller are in the log before it is carried out. It is carried out whole, whether or not the

@@ -1,7 +1,6 @@
 import HTTPTransport
 import Partitions
 import Serving
-import Settings
 import WidgetModel
 
 extension OperatorRoutes {

@@ -4,7 +4,6 @@ import Journaling
 import NIOPosix
 import Partitions
 import Serving
-import Settings
 import WidgetModel
 
 /// The nodes that share the log, and the operators' wishes for them.

@@ -3,7 +3,6 @@ import HTTPTransport
 import History
 import NIOPosix
 import Partitions
-import Settings
 import WidgetModel
 
 /// Decisions that engines have no room for any more, from where they are kept.

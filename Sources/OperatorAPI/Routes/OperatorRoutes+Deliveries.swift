@@ -2,7 +2,6 @@ import Engine
 import HTTPTransport
 import Ownership
 import Serving
-import Settings
 import WidgetModel
 
 extension OperatorRoutes {

@@ -2,7 +2,6 @@ import Engine
 import HTTPTransport
 import Partitions
 import Serving
-import Settings
 import WidgetModel
 
 /// Hosts that are taken away at their users' wish: removed like hosts that leave by themselves, so that from now on nothing of

@@ -4,7 +4,6 @@ import IntentMatching
 import Ownership
 import Partitions
 import Serving
-import Settings
 import TimelineProviding
 import WidgetModel
 

@@ -2,7 +2,6 @@ import APNSWire
 import HTTPTransport
 import Partitions
 import Serving
-import Settings
 import TimelineProviding
 import Timelines
 import WidgetModel

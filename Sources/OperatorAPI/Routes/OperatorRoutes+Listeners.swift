@@ -1,6 +1,5 @@
 import HTTP2
 package import HTTPTransport
-import Settings
 package import WidgetModel
 
 extension OperatorRoutes {

@@ -4,7 +4,6 @@ import HTTPTransport
 import History
 import Partitions
 import Serving
-import Settings
 import WidgetModel
 
 /// Lists of instances, hosts and pushes.

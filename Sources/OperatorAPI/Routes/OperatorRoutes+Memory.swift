@@ -1,6 +1,5 @@
 import Engine
 import Partitions
-import Settings
 import WidgetModel
 
 /// The memory that the process takes, and the parts of the registry that teams and apps have.

@@ -1,5 +1,4 @@
 import Partitions
-import Settings
 import WidgetModel
 
 /// Work units of a team's undecided requests in the log.

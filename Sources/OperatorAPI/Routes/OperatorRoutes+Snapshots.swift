@@ -1,6 +1,5 @@
 import Journaling
 import Partitions
-import Settings
 import WidgetModel
 
 /// The counters of snapshots since the start.

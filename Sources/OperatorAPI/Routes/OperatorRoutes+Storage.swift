@@ -1,6 +1,5 @@
 import Journaling
 import Partitions
-import Settings
 import WidgetModel
 
 /// The part of the disk that the data directory takes, and its room.

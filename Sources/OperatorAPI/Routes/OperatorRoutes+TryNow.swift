@@ -3,7 +3,6 @@ import IntentMatching
 import Ownership
 import Partitions
 import Serving
-import Settings
 import WidgetModel
 
 /// `POST /v1/try-now`: waiting requests to an upstream, a webhook, a receiver of receipts or a timeline provider are tried at once.

@@ -1,6 +1,5 @@
 import Engine
 import Serving
-import Settings
 import WidgetModel
 
 /// Lines of operators' lists.

@@ -1,7 +1,6 @@
 import Engine
 import History
 import Serving
-import Settings
 import WidgetModel
 
 /// Senders, and the orders that hold them back.

@@ -1,4 +1,3 @@
-import Settings
 import Synchronization
 package import WidgetModel
 

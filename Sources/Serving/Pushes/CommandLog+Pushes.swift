@@ -3,7 +3,6 @@ import IntentMatching
 import Journaling
 import NIOPosix
 package import Partitions
-import Settings
 package import WidgetModel
 
 /// A push as one partition knows it.

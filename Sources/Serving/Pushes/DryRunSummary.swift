@@ -1,6 +1,5 @@
 package import Engine
 package import IntentMatching
-import Settings
 package import WidgetModel
 
 /// The instances that a push would reach over all partitions, and the decision for each.

@@ -1,6 +1,5 @@
 import APNSWire
 import Engine
-import Settings
 import TimelineProviding
 import WidgetModel
 

@@ -2,7 +2,6 @@ package import Engine
 import History
 import IntentMatching
 package import Ownership
-import Settings
 package import Timelines
 package import WidgetModel
 
