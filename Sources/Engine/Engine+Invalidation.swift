@@ -59,7 +59,7 @@ extension Engine {
         let name = self.catalogue[kind].name
         if let host { self.combine(ReplayHash.of(host.rawValue, seed: 5)) }
         self.combine(ReplayHash.of(name.rawValue, seed: 6) ^ UInt64(subject.rawValue))
-        let invalidation = Invalidation(subject, app: app, kind: name, host: host, at: self.time)
+        let invalidation = Invalidation(subject: subject, app: app, kind: name, host: host, at: self.time)
         self.output.effects.append(.invalidation(invalidation))
     }
 }

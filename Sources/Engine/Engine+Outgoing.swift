@@ -14,22 +14,6 @@ package struct OutgoingPush: Hashable, Sendable {
     package let expiresAt: Instant
     /// Whether the upstream may keep the push until then: false if none of its pushes may wait.
     package var mayWait: Bool
-
-    package init(
-        token: DeviceToken,
-        isControl: Bool,
-        priority: Priority?,
-        collapseID: CollapseID?,
-        expiresAt: Instant,
-        mayWait: Bool = true
-    ) {
-        self.token = token
-        self.isControl = isControl
-        self.priority = priority
-        self.collapseID = collapseID
-        self.expiresAt = expiresAt
-        self.mayWait = mayWait
-    }
 }
 
 extension Engine {

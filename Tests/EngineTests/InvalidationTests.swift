@@ -1,7 +1,8 @@
-import Engine
 import TestSupport
 import Testing
 import WidgetModel
+
+@testable import Engine
 
 /// An app's invalidations, beside reloads.
 @Suite struct InvalidationTests {
@@ -18,7 +19,7 @@ import WidgetModel
         hosts.map { host in
             .invalidation(
                 Invalidation(
-                    .relevance,
+                    subject: .relevance,
                     app: Scene.sports,
                     kind: WidgetKind("scores"),
                     host: HostID(host),
@@ -60,7 +61,7 @@ import WidgetModel
         let answer = scene.apply(.invalidate(InvalidationRequest(.recommendations, app: Scene.game)))
         #expect(answer == .invalidated(count: 1))
         let told = Invalidation(
-            .recommendations,
+            subject: .recommendations,
             app: Scene.game,
             kind: WidgetKind("character"),
             host: nil,

@@ -1,7 +1,8 @@
-import Engine
 import TestSupport
 import Testing
 import WidgetModel
+
+@testable import Engine
 
 /// The context and the requests for a timeline provider, in their order.
 @Suite struct ProviderContextTests {

@@ -1,7 +1,8 @@
-import Engine
 import Testing
 import Timelines
 import WidgetModel
+
+@testable import Engine
 
 /// Hosts behind APNs: one push to a token reloads all widgets that share it, and their timelines are the phone's own.
 @Suite struct TokenPushTests {

@@ -1,10 +1,11 @@
 import APNSWire
-import Engine
 import IntentMatching
 import Partitions
 import TestSupport
 import Timelines
 import WidgetModel
+
+@testable import Engine
 
 /// The apps that these tests serve: the scores app of Apple's articles, and one of another team.
 enum Sports {

@@ -1,14 +1,15 @@
-import Engine
 import Ownership
 import TestSupport
 import Testing
 import WidgetModel
 
+@testable import Engine
+
 @Suite struct EffectQueueTests {
     private static func effect(_ number: Int) -> Effect {
         let kind = WidgetKind("kind-\(number)")
         return .invalidation(
-            Invalidation(.relevance, app: BundleID("com.example.scores"), kind: kind, host: nil, at: .epoch)
+            Invalidation(subject: .relevance, app: BundleID("com.example.scores"), kind: kind, host: nil, at: .epoch)
         )
     }
 

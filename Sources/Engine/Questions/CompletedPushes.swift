@@ -59,20 +59,13 @@ package struct CompletedPushesQuestion: EngineQuestion {
 
 /// Some of the pushes that completed in a partition.
 package struct CompletedPushesPage: Hashable, Sendable {
-    package let pushes: [PushView]
+    package internal(set) var pushes: [PushView] = []
     /// Where the next page begins.
     package let next: CompletionPlace
     /// Whether nothing more has completed by now.
     package let isLast: Bool
     /// Whether pushes behind the place may have been forgotten, as the limits have it, before they were told.
-    package let mayMiss: Bool
-
-    package init(pushes: [PushView] = [], next: CompletionPlace, isLast: Bool, mayMiss: Bool = false) {
-        self.pushes = pushes
-        self.next = next
-        self.isLast = isLast
-        self.mayMiss = mayMiss
-    }
+    package internal(set) var mayMiss = false
 }
 
 extension Engine {

@@ -118,9 +118,6 @@ package struct HostContext: FieldCoded, Hashable, Sendable {
     }
 
     /// Width and height in points.
-    package var displaySize: (width: Double, height: Double)? {
-        self.width.flatMap { width in self.height.map { (width, $0) } }
-    }
     package var width: Double?
     package var height: Double?
     /// Environment variants in the host's order, such as `colorScheme: [light, dark]`.

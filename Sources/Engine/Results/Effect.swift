@@ -38,7 +38,7 @@ package enum Effect: Hashable, Sendable {
 }
 
 /// One instance is to reload its timeline.
-package struct ReloadEffect: ByteCoded, Hashable, Sendable {
+package struct ReloadEffect: Hashable, Sendable {
     package let id: ReloadID
     package let address: InstanceAddress
     package let kind: WidgetKind
@@ -59,33 +59,9 @@ package struct ReloadEffect: ByteCoded, Hashable, Sendable {
     package var host: HostKey { self.address.host }
     package var instance: InstanceID { self.address.instance }
     package var isCharged: Bool { self.exemption == nil }
+}
 
-    package init(
-        id: ReloadID,
-        address: InstanceAddress,
-        kind: WidgetKind,
-        family: WidgetFamily,
-        delivery: HostDelivery,
-        causes: ReloadCauses,
-        exemption: Exemption?,
-        issuedAt: Instant,
-        expiresAt: Instant,
-        pushCount: Int,
-        push: PushID?
-    ) {
-        self.id = id
-        self.address = address
-        self.kind = kind
-        self.family = family
-        self.delivery = delivery
-        self.causes = causes
-        self.exemption = exemption
-        self.issuedAt = issuedAt
-        self.expiresAt = expiresAt
-        self.pushCount = pushCount
-        self.push = push
-    }
-
+extension ReloadEffect: ByteCoded {
     package func encode(into writer: inout ByteWriter) {
         self.id.encode(into: &writer)
         self.address.encode(into: &writer)

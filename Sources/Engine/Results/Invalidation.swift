@@ -10,18 +10,4 @@ package struct Invalidation: FieldCoded, Hashable, Sendable {
     /// The host whose widgets of the kind it is about; nil for recommendations, which belong to the kind.
     package let host: HostID?
     package let at: Instant
-
-    package init(
-        _ subject: InvalidationRequest.Subject,
-        app: BundleID,
-        kind: WidgetKind,
-        host: HostID?,
-        at: Instant
-    ) {
-        self.subject = subject
-        self.app = app
-        self.kind = kind
-        self.host = host
-        self.at = at
-    }
 }

@@ -110,15 +110,15 @@ package struct DryRunView: Hashable, Sendable {
     }
 
     /// How many instances match, decided or not.
-    package let matched: Int
+    package internal(set) var matched = 0
     /// Whether the push would be answered as a repeat, without any decision.
-    package let isRepeat: Bool
+    package internal(set) var isRepeat = false
     /// Of the instances that were decided: sorted by kind, then decision; no row with a count of 0.
-    package let rows: [Row]
+    package internal(set) var rows: [Row] = []
     /// Some of the instances that were decided, at most ``sampleMax``.
-    package let sample: [InstanceAddress]
+    package internal(set) var sample: [InstanceAddress] = []
     /// How they were found.
-    package let plans: [QueryPlan]
+    package internal(set) var plans: [QueryPlan] = []
     /// The log's time of this answer.
     package let asOf: Instant
 
@@ -126,20 +126,4 @@ package struct DryRunView: Hashable, Sendable {
     package var decided: Int { self.rows.reduce(0) { $0 + $1.count } }
 
     package static let sampleMax = 10
-
-    package init(
-        matched: Int = 0,
-        isRepeat: Bool = false,
-        rows: [Row] = [],
-        sample: [InstanceAddress] = [],
-        plans: [QueryPlan] = [],
-        asOf: Instant
-    ) {
-        self.matched = matched
-        self.isRepeat = isRepeat
-        self.rows = rows
-        self.sample = sample
-        self.plans = plans
-        self.asOf = asOf
-    }
 }

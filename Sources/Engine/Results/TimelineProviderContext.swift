@@ -6,11 +6,6 @@ package struct TimelineProviderContext: Hashable, Sendable {
     package struct DisplaySize: Hashable, Sendable {
         package let width: Double
         package let height: Double
-
-        package init(width: Double, height: Double) {
-            self.width = width
-            self.height = height
-        }
     }
 
     package let family: WidgetFamily
@@ -32,7 +27,7 @@ package struct TimelineProviderContext: Hashable, Sendable {
     package init(family: WidgetFamily, isPreview: Bool = false, host: HostContext = HostContext()) {
         self.family = family
         self.isPreview = isPreview
-        self.displaySize = host.displaySize.map { DisplaySize(width: $0.width, height: $0.height) }
+        self.displaySize = host.width.flatMap { width in host.height.map { DisplaySize(width: width, height: $0) } }
         self.environmentVariants = host.environmentVariants
         self.locale = host.locale
         self.timeZone = host.timeZone

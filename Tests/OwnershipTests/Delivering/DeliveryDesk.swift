@@ -1,6 +1,7 @@
-import Engine
 import Ownership
 import WidgetModel
+
+@testable import Engine
 
 /// A delivery machine, and its actions whose results it was not told yet: each test tells the results.
 struct DeliveryDesk: ~Copyable {
