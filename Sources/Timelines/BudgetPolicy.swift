@@ -75,11 +75,6 @@ package struct BudgetPolicy: ByteCoded, Hashable, Sendable {
         package var factor = Share(3, of: 2)
         /// For windows that open within this number of days after the host's first registration.
         package var days = 3
-
-        package init(factor: Share = Share(3, of: 2), days: Int = 3) {
-            self.factor = factor
-            self.days = days
-        }
     }
 
     /// The preset's or the operator's name for it.
@@ -124,15 +119,6 @@ package struct BudgetPolicy: ByteCoded, Hashable, Sendable {
 
     /// Part of the on-disk format: a policy that was logged without a factor of its own has this one.
     package static let usualLowPower = Share(1, of: 1)
-
-    package init(name: String, source: String, date: String, rare: Int, typical: Int, frequent: Int) {
-        self.name = name
-        self.source = source
-        self.date = date
-        self.rare = rare
-        self.typical = typical
-        self.frequent = frequent
-    }
 
     package var isUnlimited: Bool { self.window == .none }
 

@@ -4,10 +4,5 @@ package struct BudgetPolicyError: Error, Hashable, Sendable, CustomStringConvert
     package let field: String
     package let message: String
 
-    package init(field: String, message: String) {
-        self.field = field
-        self.message = message
-    }
-
     package var description: String { "\(self.field): \(self.message)" }
 }

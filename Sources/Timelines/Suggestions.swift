@@ -44,11 +44,6 @@ package struct Suggestions: Hashable, Sendable {
     package struct Suggestion: Hashable, Sendable {
         package let kind: WidgetKind
         package let relevance: Relevance
-
-        package init(kind: WidgetKind, relevance: Relevance) {
-            self.kind = kind
-            self.relevance = relevance
-        }
     }
 
     package let suggestions: [Suggestion]

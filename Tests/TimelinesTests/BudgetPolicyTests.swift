@@ -1,7 +1,8 @@
 import TestSupport
 import Testing
-import Timelines
 import WidgetModel
+
+@testable import Timelines
 
 @Suite struct BudgetPolicyTests {
     @Test(arguments: BudgetPolicy.presets)

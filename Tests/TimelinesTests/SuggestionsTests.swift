@@ -1,7 +1,8 @@
 import TestSupport
 import Testing
-import Timelines
 import WidgetModel
+
+@testable import Timelines
 
 @Suite struct SuggestionsTests {
     private static func configuration(_ team: String) -> Configuration {
