@@ -17,34 +17,32 @@ struct ChannelTable: Sendable {
 
     /// The channels of an app, in the order of their ids.
     func channels(of app: BundleID) -> [Channel] {
-        let place = self.place(of: app)
-        return self.isFound(app, at: place) ? self.apps[place].channels : []
+        let (place, isFound) = self.apps.search(app, by: \.id)
+        return isFound ? self.apps[place].channels : []
     }
 
     func find(_ channel: ChannelID, of app: BundleID) -> Channel? {
-        let place = self.place(of: app)
-        guard self.isFound(app, at: place) else { return nil }
-        let number = self.place(of: channel, in: self.apps[place].channels)
-        return self.isFound(channel, at: number, in: self.apps[place].channels)
-            ? self.apps[place].channels[number] : nil
+        let channels = self.channels(of: app)
+        let (place, isFound) = channels.search(channel, by: \.id)
+        return isFound ? channels[place] : nil
     }
 
     /// Precondition: the app has no channel with this id.
     mutating func insert(_ channel: Channel, of app: BundleID) {
-        let place = self.place(of: app)
-        if !self.isFound(app, at: place) { self.apps.insert(App(id: app), at: place) }
-        let number = self.place(of: channel.id, in: self.apps[place].channels)
-        precondition(!self.isFound(channel.id, at: number, in: self.apps[place].channels))
+        let (place, isKnown) = self.apps.search(app, by: \.id)
+        if !isKnown { self.apps.insert(App(id: app), at: place) }
+        let (number, isTaken) = self.apps[place].channels.search(channel.id, by: \.id)
+        precondition(!isTaken)
         self.apps[place].channels.insert(channel, at: number)
         self.count += 1
     }
 
     /// Whether there was one to remove.
     mutating func remove(_ channel: ChannelID, of app: BundleID) -> Bool {
-        let place = self.place(of: app)
-        guard self.isFound(app, at: place) else { return false }
-        let number = self.place(of: channel, in: self.apps[place].channels)
-        guard self.isFound(channel, at: number, in: self.apps[place].channels) else { return false }
+        let (place, isKnown) = self.apps.search(app, by: \.id)
+        guard isKnown else { return false }
+        let (number, isFound) = self.apps[place].channels.search(channel, by: \.id)
+        guard isFound else { return false }
         self.apps[place].channels.remove(at: number)
         self.count -= 1
         if self.apps[place].channels.isEmpty { self.apps.remove(at: place) }
@@ -67,31 +65,19 @@ struct ChannelTable: Sendable {
         if found != self.count { faults.append("\(self.count) channels, \(found) of them in lists") }
         return faults
     }
+}
 
-    private func isFound(_ app: BundleID, at place: Int) -> Bool {
-        place < self.apps.count && self.apps[place].id == app
-    }
-
-    private func isFound(_ channel: ChannelID, at place: Int, in channels: [Channel]) -> Bool {
-        place < channels.count && channels[place].id == channel
-    }
-
-    /// The place of the first app that is not before this one.
-    private func place(of app: BundleID) -> Int {
-        Self.partition(self.apps.count) { self.apps[$0].id < app }
-    }
-
-    private func place(of channel: ChannelID, in channels: [Channel]) -> Int {
-        Self.partition(channels.count) { channels[$0].id < channel }
-    }
-
-    /// The first place that is not before the wanted one.
-    private static func partition(_ count: Int, _ isBefore: (Int) -> Bool) -> Int {
-        var (low, high) = (0, count)
+extension Array {
+    /// The first place whose key is not less, and whether it has the key. The elements are sorted by their keys. O(log elements).
+    fileprivate func search<Key: Comparable>(
+        _ key: Key,
+        by path: KeyPath<Element, Key>
+    ) -> (place: Int, isFound: Bool) {
+        var (low, high) = (0, self.count)
         while low < high {
             let middle = (low + high) / 2
-            if isBefore(middle) { low = middle + 1 } else { high = middle }
+            if self[middle][keyPath: path] < key { low = middle + 1 } else { high = middle }
         }
-        return low
+        return (low, low < self.count && self[low][keyPath: path] == key)
     }
 }
