@@ -54,7 +54,6 @@ extension Engine {
                 terms: terms,
                 spreadHash: self.addressHash(of: instance)
             )
-                ?? self.time
         }
         return BudgetView(
             policy: self.catalogue[row.kind].budget.name,

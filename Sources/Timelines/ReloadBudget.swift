@@ -75,7 +75,7 @@ package struct ReloadBudget: ByteCoded, Hashable, Sendable {
         return Int(self.count) >= terms.limit || (isPush && Int(self.pushCount) >= terms.pushLimit)
     }
 
-    /// The first instant that pace and distance let a reload of the class run. Not for `whenever`.
+    /// The first instant that pace and distance let a reload of the class run.
     private func paced(_ reloadClass: ReloadClass, terms: BudgetTerms) -> Int64 {
         guard self.reloaded != Self.never else { return Self.never }
         var instant = Self.never
@@ -89,7 +89,7 @@ package struct ReloadBudget: ByteCoded, Hashable, Sendable {
         return instant
     }
 
-    /// Whether a reload of the class may be charged at this instant. Never for `whenever`.
+    /// Whether a reload of the class may be charged at this instant.
     ///
     /// - Precondition: The terms' window contains the instant, or the terms are unlimited.
     package func conforms(
@@ -98,15 +98,13 @@ package struct ReloadBudget: ByteCoded, Hashable, Sendable {
         at now: Instant,
         terms: BudgetTerms
     ) -> Bool {
-        guard reloadClass != .whenever else { return false }
         guard !terms.isUnlimited else { return true }
         precondition(terms.window.contains(now), "terms of another window")
         return !self.isSpent(isPush: isPush, terms: terms)
             && self.paced(reloadClass, terms: terms) <= now.milliseconds
     }
 
-    /// The first instant, not before now, at which a reload of the class conforms; nil for `whenever`, which never
-    /// does by itself. O(1).
+    /// The first instant, not before now, at which a reload of the class conforms. O(1).
     ///
     /// If the count is used up, that is an instant of the next window, spread over T by hash. The answer supposes that
     /// nothing else happens until then and that the next window's terms are no stricter: ask again on every event.
@@ -123,8 +121,7 @@ package struct ReloadBudget: ByteCoded, Hashable, Sendable {
         now: Instant,
         terms: BudgetTerms,
         spreadHash: @autoclosure () -> UInt64
-    ) -> Instant? {
-        guard reloadClass != .whenever else { return nil }
+    ) -> Instant {
         guard !terms.isUnlimited else { return now }
         precondition(terms.window.contains(now), "terms of another window")
         let paced = Instant(milliseconds: max(now.milliseconds, self.paced(reloadClass, terms: terms)))

@@ -102,7 +102,6 @@ extension DecisionGrounds {
         _ spreadHash: @autoclosure () -> UInt64
     ) -> Instant {
         self.budget.earliest(reloadClass, isPush: isPush, now: self.now, terms: self.terms, spreadHash: spreadHash())
-            ?? .distantFuture
     }
 
     /// When the policy reload runs that a push of priority 5 had better wait for, or nil.
