@@ -2,24 +2,10 @@ import Timelines
 import WidgetModel
 
 extension Engine {
-    /// An outstanding reload; nil if it has ended.
-    package func outstandingReload(_ id: ReloadID) -> ReloadEffect? {
-        guard let instance = self.liveInstance(of: id),
-            let reload = self.findReload(id.position, of: instance)
-        else { return nil }
-        return self.effect(of: self.reloads[reload])
-    }
-
-    /// The subject of an outstanding reload; nil if it is no longer outstanding.
-    package func fetchSubject(of id: ReloadID) -> FetchSubject? {
-        guard let slot = self.liveInstance(of: id),
-            let reload = self.findReload(id.position, of: slot)
-        else { return nil }
-        return self.subject(of: slot, id, self.reloads[reload])
-    }
-
+    /// What a timeline provider is asked about.
+    ///
     /// - Parameter row: The reload; nil if it has ended.
-    private func subject(of slot: InstanceNumber, _ id: ReloadID, _ row: Reloads.Reload?) -> FetchSubject {
+    func subject(of slot: InstanceNumber, _ id: ReloadID, _ row: Reloads.Reload?) -> FetchSubject {
         let instance = self.registry[slot]
         let kind = self.catalogue[instance.kind]
         var priority = Priority.low
@@ -46,22 +32,7 @@ extension Engine {
         return self.reloads.highestPriority(in: row.pushes) ?? .low
     }
 
-    /// The digest of an instance's shown timeline; nil if its configuration has changed since the reload, or if it has
-    /// none.
-    package func shownDigest(from reload: ReloadID) -> [UInt8]? {
-        guard let slot = self.liveInstance(of: reload), reload.position >= self.registry[slot].configuredAt else {
-            return nil
-        }
-        return self.registry[content: slot].timeline?.timeline.digest
-    }
-
-    /// The timeline that an instance shows, if a reload may have given it; nil while a reload is out, which brings another one.
-    func shownTimeline(from reload: ReloadID) -> ShownTimeline? {
-        guard self.shownDigest(from: reload) != nil else { return nil }
-        return self.shownTimeline(of: reload.instance, from: reload)
-    }
-
-    /// The timeline that an instance shows, if its content can be fetched.
+    /// The timeline that an instance shows, if its content can be fetched; nil while a reload is out, which brings another one.
     ///
     /// - Parameter reload: Any of the instance's since it was configured; nil for the first.
     func shownTimeline(of slot: InstanceNumber, from reload: ReloadID? = nil) -> ShownTimeline? {

@@ -83,11 +83,6 @@ extension Engine {
         )
     }
 
-    /// The host of a reload's id; nil if its instance is gone, or if the id is of another partition.
-    package func host(of reload: ReloadID) -> HostKey? {
-        self.liveInstance(of: reload).map { self.hostKey(of: self.registry[$0].host) }
-    }
-
     /// The instances that a host shows. O(its instances).
     func registeredInstances(of host: HostNumber) -> [InstanceRegistration] {
         self.registry.liveInstances(of: host).map { self.registration(of: $0) }

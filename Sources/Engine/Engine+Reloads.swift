@@ -263,6 +263,11 @@ extension Engine {
         self.reloads.refreshExpiry(of: &self.schedule[active: instance].outstanding)
     }
 
+    /// An outstanding reload; nil if it has ended. O(outstanding reloads of the instance).
+    func findReload(_ id: ReloadID) -> Reloads.Reload? {
+        self.liveInstance(of: id).flatMap { self.findReload(id.position, of: $0) }.map { self.reloads[$0] }
+    }
+
     /// The outstanding reload of an instance that was issued at a position; nil if it is not outstanding any more.
     /// O(outstanding reloads of the instance).
     func findReload(_ position: LogPosition, of instance: InstanceNumber) -> ReloadNumber? {

@@ -60,10 +60,7 @@ extension Engine {
 
     /// The pushes that a reload serves, in the order in which they came; none if it is not outstanding.
     package func pushes(servedBy reload: ReloadID) -> [ServedPush] {
-        guard let instance = self.liveInstance(of: reload),
-            let slot = self.findReload(reload.position, of: instance)
-        else { return [] }
-        let row = self.reloads[slot]
+        guard let row = self.findReload(reload) else { return [] }
         var served: [ServedPush] = []
         self.reloads.forEach(in: row.pushes) { number, match in
             let push = self.ledger[match.push]

@@ -191,9 +191,9 @@ import WidgetModel
                     instance: ids[0].instance,
                     check: ids[0].check
                 )
-                #expect(scene.engine.fetchSubject(of: id) == nil)
+                #expect(FetchSubject.find(id, in: scene.engine) == nil)
             }
-            for id in ids { #expect(scene.engine.fetchSubject(of: id)?.reload == (out.contains(id) ? id : nil)) }
+            for id in ids { #expect(FetchSubject.find(id, in: scene.engine)?.reload == (out.contains(id) ? id : nil)) }
             let report = DeliveryReport(host: HostKey("phone"), reload: ids[ended], result: .acknowledged)
             scene.apply(.delivery(report))
             out.removeAll { $0 == ids[ended] }
@@ -283,7 +283,7 @@ import WidgetModel
         let (first, second) = (reloads[0].id, reloads[1].id)
         // Another's number, another's check, and the right ones told of another host.
         for id in [first.numbered(second.instance), second.numbered(first.instance)] {
-            #expect(scene.engine.fetchSubject(of: id) == nil)
+            #expect(FetchSubject.find(id, in: scene.engine) == nil)
         }
         let foreign = DeliveryReport(host: HostKey("pad"), reload: first, result: .acknowledged)
         #expect(scene.apply(.delivery(foreign)) == .delivery(known: false))

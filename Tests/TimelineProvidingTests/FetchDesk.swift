@@ -71,7 +71,7 @@ final class FetchDesk {
     /// Has all widgets reload once more.
     func reloadAll() throws { try self.apply(.appReload(AppReloadRequest(app: Self.app))) }
 
-    func isOut(_ reload: ReloadID) -> Bool { self.engine.outstandingReload(reload) != nil }
+    func isOut(_ reload: ReloadID) -> Bool { ReloadEffect.find(reload, in: self.engine) != nil }
 
     /// The charges of the first widget.
     var charged: Int? {
@@ -79,7 +79,9 @@ final class FetchDesk {
         return self.engine.instance(InstanceAddress(host: host, instance: InstanceID("a")))?.budget.charged
     }
 
-    func subjects(_ reloads: [ReloadID]) -> [FetchSubject] { reloads.compactMap { self.engine.fetchSubject(of: $0) } }
+    func subjects(_ reloads: [ReloadID]) -> [FetchSubject] {
+        reloads.compactMap { FetchSubject.find($0, in: self.engine) }
+    }
 
     /// Carries out the machine's questions to the engine, and gives its other actions; placeholders to show are left out.
     @discardableResult

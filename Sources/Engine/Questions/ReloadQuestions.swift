@@ -1,4 +1,5 @@
 import Storage
+import Timelines
 package import WidgetModel
 
 /// A detail of a reload by its id.
@@ -21,43 +22,64 @@ package struct ReloadQuestion<Detail: ReloadDetail>: ItemsQuestion {
 
 /// The host of a reload, out or not, unless its instance is gone.
 extension HostKey: ReloadDetail {
-    package static func find(_ reload: ReloadID, in engine: borrowing Engine) -> HostKey? { engine.host(of: reload) }
+    package static func find(_ reload: ReloadID, in engine: borrowing Engine) -> HostKey? {
+        engine.liveInstance(of: reload).map { engine.hostKey(of: engine.registry[$0].host) }
+    }
 }
 
 /// An outstanding reload.
 extension ReloadEffect: ReloadDetail {
     package static func find(_ reload: ReloadID, in engine: borrowing Engine) -> ReloadEffect? {
-        engine.outstandingReload(reload)
+        engine.findReload(reload).map { engine.effect(of: $0) }
     }
 }
 
 /// The subject of an outstanding reload.
 extension FetchSubject: ReloadDetail {
     package static func find(_ reload: ReloadID, in engine: borrowing Engine) -> FetchSubject? {
-        engine.fetchSubject(of: reload)
+        engine.findReload(reload).map { engine.subject(of: $0.instance, reload, $0) }
     }
 }
 
-/// The push to send for an outstanding reload.
+/// The push to send for an outstanding reload, unless its host has no token any more. O(instances of the host + pushes that the reload
+/// serves).
 extension OutgoingPush: ReloadDetail {
     package static func find(_ reload: ReloadID, in engine: borrowing Engine) -> OutgoingPush? {
-        engine.outgoingPush(for: reload)
+        guard let row = engine.findReload(reload), let token = engine.token(of: row.instance) else { return nil }
+        var collapseID: [UInt8] = []
+        var mayWait = !row.causes.isSubset(of: ReloadCauses(.push))
+        engine.reloads.forEach(in: row.pushes) { number, match in
+            mayWait = mayWait || match.expiresAt > row.issuedAt
+            if number == row.primary { collapseID = engine.ledger.pushes.collapseID(of: match.push) }
+        }
+        return OutgoingPush(
+            token: token,
+            isControl: engine.registry[coldFields: row.instance].controlToken != nil,
+            priority: engine.reloads.highestPriority(in: row.pushes),
+            collapseID: collapseID.isEmpty ? nil : CollapseID(bytes: collapseID),
+            expiresAt: row.expiresAt,
+            mayWait: mayWait
+        )
     }
 }
 
-/// The digest of the timeline that an instance shows, if a reload may have given it.
+/// The digest of the timeline that an instance shows, if a reload may have given it: its configuration has not changed since then.
 package struct ShownDigest: ReloadDetail, Hashable {
     package let bytes: [UInt8]
 
     package static func find(_ reload: ReloadID, in engine: borrowing Engine) -> ShownDigest? {
-        engine.shownDigest(from: reload).map { ShownDigest(bytes: $0) }
+        guard let instance = engine.liveInstance(of: reload),
+            reload.position >= engine.registry[instance].configuredAt
+        else { return nil }
+        return engine.registry[content: instance].timeline?.timeline.digest.map { ShownDigest(bytes: $0) }
     }
 }
 
-/// The timeline that the instance of a reload shows.
+/// The timeline that the instance of a reload shows, if that reload may have given it.
 extension ShownTimeline: ReloadDetail {
     package static func find(_ reload: ReloadID, in engine: borrowing Engine) -> ShownTimeline? {
-        engine.shownTimeline(from: reload)
+        guard ShownDigest.find(reload, in: engine) != nil else { return nil }
+        return engine.shownTimeline(of: reload.instance, from: reload)
     }
 }
 

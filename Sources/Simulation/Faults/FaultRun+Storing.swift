@@ -59,7 +59,7 @@ extension FaultRun {
     private mutating func check(_ item: FetchedTimeline, of exchange: FetchExchange, _ fetcher: SimulatedFetcher) {
         let (reload, address) = (item.subject.reload, item.subject.address)
         guard let owner = self.owner(reload.partition, start: fetcher.start) else { return }
-        let isOut = owner.engine.outstandingReload(reload) != nil
+        let isOut = ReloadEffect.find(reload, in: owner.engine) != nil
         let shown = ReloadQuestion<ShownTimeline>([reload]).answer(from: owner.engine)[0]
         if !isOut, shown.map({ fetcher.has($0) }) ?? true {
             self.checker.fault("\(reload) is over, and its timeline is stored")

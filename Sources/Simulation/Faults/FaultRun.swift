@@ -376,7 +376,8 @@ package struct FaultRun {
         }
         let owners = self.owners
         self.checker.checkDebts(at: self.now, debtors: Set(sessions + [.start(self.start)])) { reload in
-            owners.first { $0.partition == reload.partition }?.engine.outgoingPush(for: reload) != nil
+            guard let owner = owners.first(where: { $0.partition == reload.partition }) else { return false }
+            return OutgoingPush.find(reload, in: owner.engine) != nil
         }
     }
 

@@ -91,7 +91,7 @@ final class LogWitness {
         guard let range, entry.bytes[range.lowerBound] == Record.Tag.timeline.rawValue else { return nil }
         var reader = ByteReader(entry.bytes, in: range)
         guard case .timeline(let report)? = try? Record(from: &reader), let reload = report.reload,
-            self.engine.outstandingReload(reload) == nil
+            ReloadEffect.find(reload, in: self.engine) == nil
         else { return nil }
         let address = InstanceAddress(host: report.host, instance: report.instance)
         return self.engine.instance(address).map { (report, $0.budget) }
