@@ -167,7 +167,8 @@ extension Ledger {
 
     /// The pushes that completed first and last of those that are kept, and how many there are.
     var completed: (first: PushNumber, last: PushNumber, count: Int) {
-        (self.pushes.complete.first, self.pushes.complete.last, self.pushes.completeCount)
+        let sums = self.pushes.sums
+        return (sums.complete.first, sums.complete.last, sums.completeCount)
     }
 }
 
@@ -227,11 +228,12 @@ extension Ledger {
 extension Ledger {
     /// Fills in the ledger's counts.
     func count(into stats: inout EngineStats) {
+        let sums = self.pushes.sums
         stats.pushesRetained = self.pushes.count
         stats.pushesIncomplete = self.pushes.incompleteCount
-        stats.matched = self.pushes.matched
-        for outcome in PushOutcome.allCases { stats.outcomes[outcome] = self.pushes.totals[Int(outcome.rawValue)] }
-        for reason in FailureReason.allCases { stats.outcomes[reason] = self.pushes.failures[Int(reason.rawValue)] }
+        stats.matched = sums.matched
+        for outcome in PushOutcome.allCases { stats.outcomes[outcome] = sums.totals[Int(outcome.rawValue)] }
+        for reason in FailureReason.allCases { stats.outcomes[reason] = sums.failures[Int(reason.rawValue)] }
         stats.decisions = self.decisions.count
         stats.decisionsEvicted = self.decisions.evicted
     }
@@ -241,8 +243,9 @@ extension Ledger {
     /// - Parameter isRecordDone: Whether no record is being applied: then no push is open.
     func checkInvariants(isRecordDone: Bool) -> [String] {
         var faults: [String] = []
-        let total = PushOutcome.allCases.reduce(0) { $0 + self.pushes.totals[Int($1.rawValue)] }
-        if total != self.pushes.matched { faults.append("\(self.pushes.matched) matched, \(total) outcomes") }
+        let sums = self.pushes.sums
+        let total = PushOutcome.allCases.reduce(0) { $0 + sums.totals[Int($1.rawValue)] }
+        if total != sums.matched { faults.append("\(sums.matched) matched, \(total) outcomes") }
         var complete = 0
         for push in self.pushes.rows.usedNumbers() {
             let row = self.pushes[push]
@@ -258,8 +261,8 @@ extension Ledger {
                 faults.append("push \(row.id): failures differ")
             }
         }
-        if complete != self.pushes.completeCount {
-            faults.append("\(complete) pushes complete, \(self.pushes.completeCount) of them listed")
+        if complete != sums.completeCount {
+            faults.append("\(complete) pushes complete, \(sums.completeCount) of them listed")
         }
         return faults
     }

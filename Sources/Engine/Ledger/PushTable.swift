@@ -47,12 +47,7 @@ struct PushTable: ~Copyable, Sendable {
     /// Beside the rows, since few pushes have one: a row that refers to nothing is copied and dropped for nothing.
     private var collapseIDs: [PushNumber: [UInt8]] = [:]
     private var index = SlotIndex()
-    private(set) var complete = (first: PushNumber.none, last: PushNumber.none)
-    private(set) var completeCount = 0
-    /// Totals over all pushes ever, evicted ones included.
-    private(set) var matched = 0
-    private(set) var totals = InlineArray<11, Int>(repeating: 0)
-    private(set) var failures = InlineArray<3, Int>(repeating: 0)
+    private(set) var sums = Sums()
     private(set) var recent = RecentPushes()
     private let seed: UInt64
 
@@ -69,6 +64,7 @@ struct PushTable: ~Copyable, Sendable {
     struct Sums: Sendable {
         var complete = (first: PushNumber.none, last: PushNumber.none)
         var completeCount = 0
+        /// Totals over all pushes ever, evicted ones included.
         var matched = 0
         var totals = InlineArray<11, Int>(repeating: 0)
         var failures = InlineArray<3, Int>(repeating: 0)
@@ -85,28 +81,13 @@ struct PushTable: ~Copyable, Sendable {
         self.seed = seed
         self.rows = rows
         self.collapseIDs = collapseIDs
-        self.complete = sums.complete
-        self.completeCount = sums.completeCount
-        self.matched = sums.matched
-        self.totals = sums.totals
-        self.failures = sums.failures
+        self.sums = sums
         for slot in self.rows.usedNumbers() { self.index.insert(slot, self.hash(self.rows[slot].id)) }
         self.relist()
     }
 
-    /// The sums beside the rows.
-    var sums: Sums {
-        Sums(
-            complete: self.complete,
-            completeCount: self.completeCount,
-            matched: self.matched,
-            totals: self.totals,
-            failures: self.failures
-        )
-    }
-
     var count: Int { self.rows.count }
-    var incompleteCount: Int { self.count - self.completeCount }
+    var incompleteCount: Int { self.count - self.sums.completeCount }
 
     @inline(__always)
     subscript(push: PushNumber) -> Row {
@@ -149,8 +130,8 @@ struct PushTable: ~Copyable, Sendable {
         let outcome = Int(outcome.rawValue)
         self.rows[push].matched += 1
         self.rows[push].counts[outcome] += 1
-        self.matched += 1
-        self.totals[outcome] += 1
+        self.sums.matched += 1
+        self.sums.totals[outcome] += 1
     }
 
     /// An instance's push goes from one outcome to the next.
@@ -162,14 +143,14 @@ struct PushTable: ~Copyable, Sendable {
         precondition(self.rows[push].counts[old] > 0, "an outcome is taken back that was not counted")
         self.rows[push].counts[old] -= 1
         self.rows[push].counts[newIndex] += 1
-        self.totals[old] -= 1
-        self.totals[newIndex] += 1
+        self.sums.totals[old] -= 1
+        self.sums.totals[newIndex] += 1
         if new.isFinal, self.rows[push].isComplete { self.appendComplete(push, at: now) }
     }
 
     mutating func countFailure(of push: PushNumber, _ reason: FailureReason) {
         self.rows[push].failures[Int(reason.rawValue)] += 1
-        self.failures[Int(reason.rawValue)] += 1
+        self.sums.failures[Int(reason.rawValue)] += 1
     }
 
     /// Counts a repeat of a push, if the push is still here; of several that are equal the newest has it.
@@ -186,28 +167,28 @@ struct PushTable: ~Copyable, Sendable {
 
     private mutating func appendComplete(_ push: PushNumber, at now: Instant) {
         self.rows[push].completedAt = now
-        self.rows[push].previous = self.complete.last
-        if self.complete.last.isNone {
-            self.complete.first = push
+        self.rows[push].previous = self.sums.complete.last
+        if self.sums.complete.last.isNone {
+            self.sums.complete.first = push
         } else {
-            self.rows[self.complete.last].next = push
+            self.rows[self.sums.complete.last].next = push
         }
-        self.complete.last = push
-        self.completeCount += 1
+        self.sums.complete.last = push
+        self.sums.completeCount += 1
     }
 
     /// Forgets the pushes that completed first: those above `max`, and those that completed before `instant`.
     ///
     /// - Parameter pushes: How many at most; afterwards, how many of them are left.
     mutating func evict(above max: Int, completedBefore instant: Instant, atMost pushes: inout Int) {
-        while pushes > 0, !self.complete.first.isNone {
-            let slot = self.complete.first
-            guard self.completeCount > max || self.rows[slot].completedAt < instant else { return }
+        while pushes > 0, !self.sums.complete.first.isNone {
+            let slot = self.sums.complete.first
+            guard self.sums.completeCount > max || self.rows[slot].completedAt < instant else { return }
             pushes -= 1
             let next = self.rows[slot].next
-            self.complete.first = next
-            if next.isNone { self.complete.last = .none } else { self.rows[next].previous = .none }
-            self.completeCount -= 1
+            self.sums.complete.first = next
+            if next.isNone { self.sums.complete.last = .none } else { self.rows[next].previous = .none }
+            self.sums.completeCount -= 1
             self.index.remove(slot, self.hash(self.rows[slot].id))
             if self.rows[slot].hasCollapseID { self.collapseIDs[slot] = nil }
             self.rows[slot].completedAt = Self.evicted
