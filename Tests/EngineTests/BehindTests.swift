@@ -1,8 +1,9 @@
-import Engine
 import TestSupport
 import Testing
 import Timelines
 import WidgetModel
+
+@testable import Engine
 
 /// Which widgets do not show yet what they should, why, and since when. That the counts are those of all rows the scene checks
 /// after every record.
@@ -213,7 +214,8 @@ import WidgetModel
         scene.pass(.minutes(20))
         scene.push(to: "phone-9")
         func listed(_ filter: InstanceFilter, scanMax: Int = 100) -> [String] {
-            filter.page(of: scene.engine, from: nil, limit: 100, scanMax: scanMax).rows.map(\.address.short)
+            let part = ListPart(place: nil, limit: 100, scanMax: scanMax)
+            return filter.page(of: scene.engine, part).rows.map(\.address.short)
         }
         // One number is that of all instances at rest.
         #expect(listed(InstanceFilter(state: .behind), scanMax: 5).count == 4)

@@ -220,7 +220,7 @@ import WidgetModel
             from place: UInt64,
             _ limit: Int
         ) {
-            _ = list.page(of: engine, from: place, limit: limit, scanMax: limit)
+            _ = list.page(of: engine, ListPart(place: place, limit: limit, scanMax: limit))
         }
 
         /// Asks everything that can be asked, with the ends of what a question can hold.

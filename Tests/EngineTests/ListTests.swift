@@ -1,8 +1,9 @@
-import Engine
 import TestSupport
 import Testing
 import Timelines
 import WidgetModel
+
+@testable import Engine
 
 /// Lists for operators: bounded steps that together give everything once.
 @Suite struct ListTests {
@@ -16,7 +17,7 @@ import WidgetModel
         var pages: [[List.Row]] = []
         var place: UInt64?
         repeat {
-            let next = list.page(of: engine, from: place, limit: limit, scanMax: scanMax)
+            let next = list.page(of: engine, ListPart(place: place, limit: limit, scanMax: scanMax))
             pages.append(next.rows)
             place = next.next
         } while place != nil

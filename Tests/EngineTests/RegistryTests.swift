@@ -1,9 +1,10 @@
-import Engine
 import IntentMatching
 import TestSupport
 import Testing
 import Timelines
 import WidgetModel
+
+@testable import Engine
 
 /// The instances and the tokens of hosts.
 @Suite struct RegistryTests {
@@ -276,7 +277,8 @@ import WidgetModel
         var seen: [String] = []
         var start: UInt64? = 0
         while let from = start {
-            let page = WidgetList(of: Scene.sports).page(of: scene.engine, from: from, limit: 4, scanMax: 3)
+            let part = ListPart(place: from, limit: 4, scanMax: 3)
+            let page = WidgetList(of: Scene.sports).page(of: scene.engine, part)
             #expect(page.rows.count <= 3)
             seen += page.rows.map { "\($0.host.id):\($0.registration.id)" }
             start = page.next

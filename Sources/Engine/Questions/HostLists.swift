@@ -8,13 +8,8 @@ package struct HostList: EngineList {
 
     package init(of app: BundleID?) { self.app = app }
 
-    package func page(
-        of engine: borrowing Engine,
-        from place: UInt64?,
-        limit: Int,
-        scanMax: Int
-    ) -> ListPage<HostSummary> {
-        engine.hosts(from: place, of: self.app, limit: limit, scanMax: scanMax) { engine.summary(ofHost: $0) }
+    package func page(of engine: borrowing Engine, _ part: ListPart) -> ListPage<HostSummary> {
+        engine.hosts(part, of: self.app) { engine.summary(ofHost: $0) }
     }
 }
 
@@ -26,13 +21,8 @@ package struct RegistrationList: EngineList {
 
     package init(of app: BundleID) { self.app = app }
 
-    package func page(
-        of engine: borrowing Engine,
-        from place: UInt64?,
-        limit: Int,
-        scanMax: Int
-    ) -> ListPage<[HostRegistration]> {
-        engine.hosts(from: place, of: self.app, limit: limit, scanMax: scanMax) { engine.registrations(ofHost: $0) }
+    package func page(of engine: borrowing Engine, _ part: ListPart) -> ListPage<[HostRegistration]> {
+        engine.hosts(part, of: self.app) { engine.registrations(ofHost: $0) }
     }
 }
 
@@ -50,16 +40,14 @@ package struct HostSummaryQuestion: HostBoundQuestion {
 }
 
 extension Engine {
-    /// The rows that `row` makes of registered hosts from a number on.
+    /// The rows that `row` makes of registered hosts.
     fileprivate func hosts<Row: Sendable>(
-        from place: UInt64?,
+        _ part: ListPart,
         of app: BundleID?,
-        limit: Int,
-        scanMax: Int,
         _ row: (HostNumber) -> Row
     ) -> ListPage<Row> {
-        let numbers = self.registry.hostNumbers(from: Number(place: place), atMost: scanMax)
-        return ListPage(numbers, end: self.registry.hostNumbers.upperBound.index, limit: limit) { host in
+        let numbers = self.registry.hostNumbers(from: Number(place: part.place), atMost: part.scanMax)
+        return ListPage(numbers, end: self.registry.hostEnd, limit: part.limit) { host in
             guard self.registry[host].isRegistered else { return nil }
             return app == nil || app == self.catalogue[self.registry[host].app].id ? row(host) : nil
         }

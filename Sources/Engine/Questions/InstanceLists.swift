@@ -8,12 +8,7 @@ package import WidgetModel
 extension InstanceFilter: EngineList {
     package static let coding = Fields(Self.init, \.app, \.kind, \.host, \.state, \.behindSince)
 
-    package func page(
-        of engine: borrowing Engine,
-        from place: UInt64?,
-        limit: Int,
-        scanMax: Int
-    ) -> ListPage<InstanceSummary> {
+    package func page(of engine: borrowing Engine, _ part: ListPart) -> ListPage<InstanceSummary> {
         if let host = self.host {
             guard let host = engine.registry.findHost(host) else { return ListPage() }
             return ListPage(
@@ -23,15 +18,16 @@ extension InstanceFilter: EngineList {
         switch self.state {
         case .waiting, .behind, .outstanding:
             var page = ListPage<InstanceSummary>()
-            let next = engine.schedule.forEachActive(from: Number(place: place), atMost: scanMax) { instance in
+            let next = engine.schedule.forEachActive(from: Number(place: part.place), atMost: part.scanMax) {
+                instance in
                 if let row = engine.summary(ofInstance: instance, self) { page.rows.append(row) }
-                return page.rows.count < limit
+                return page.rows.count < part.limit
             }
             page.next = next.map { UInt64($0.raw) }
             return page
         case nil, .exhausted, .visible, .orphaned:
-            let numbers = engine.registry.instanceNumbers(from: Number(place: place), atMost: scanMax)
-            return ListPage(numbers, end: engine.registry.instanceEnd, limit: limit) {
+            let numbers = engine.registry.instanceNumbers(from: Number(place: part.place), atMost: part.scanMax)
+            return ListPage(numbers, end: engine.registry.instanceEnd, limit: part.limit) {
                 engine.summary(ofInstance: $0, self)
             }
         }
@@ -54,14 +50,9 @@ package struct WidgetList: EngineList {
         (self.app, self.kind, self.pattern) = (app, kind, pattern)
     }
 
-    package func page(
-        of engine: borrowing Engine,
-        from place: UInt64?,
-        limit: Int,
-        scanMax: Int
-    ) -> ListPage<ListedWidget> {
-        let numbers = engine.registry.instanceNumbers(from: Number(place: place), atMost: scanMax)
-        return ListPage(numbers, end: engine.registry.instanceEnd, limit: limit) { instance in
+    package func page(of engine: borrowing Engine, _ part: ListPart) -> ListPage<ListedWidget> {
+        let numbers = engine.registry.instanceNumbers(from: Number(place: part.place), atMost: part.scanMax)
+        return ListPage(numbers, end: engine.registry.instanceEnd, limit: part.limit) { instance in
             let row = engine.registry[instance]
             guard row.isLive, engine.catalogue[engine.catalogue[row.kind].app].id == self.app else { return nil }
             if let kind = self.kind, engine.catalogue[row.kind].name != kind { return nil }

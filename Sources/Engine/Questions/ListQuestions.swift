@@ -5,13 +5,18 @@ package import WidgetModel
 package protocol EngineList: FieldCoded, Hashable, Sendable {
     associatedtype Row: ByteCoded & Sendable
 
-    /// A part of the list. O(`scanMax`), and the time that the listed rows take.
-    ///
-    /// - Parameters:
-    ///   - place: Where it begins: the `next` of the part before; nil for the first.
-    ///   - limit: How many rows to list at most.
-    ///   - scanMax: How many rows to look at.
-    func page(of engine: borrowing Engine, from place: UInt64?, limit: Int, scanMax: Int) -> ListPage<Row>
+    /// A part of the list. O(``ListPart/scanMax``), and the time that the listed rows take.
+    func page(of engine: borrowing Engine, _ part: ListPart) -> ListPage<Row>
+}
+
+/// Which part of a list is asked for.
+package struct ListPart: Sendable {
+    /// Where it begins: the `next` of the part before; nil for the first.
+    let place: UInt64?
+    /// How many rows to list at most.
+    let limit: Int
+    /// How many rows to look at.
+    var scanMax = Engine.rowsPerAnswer
 }
 
 /// A part of a list: the found rows, and where to continue.
@@ -52,7 +57,7 @@ package struct PageQuestion<List: EngineList>: EngineQuestion {
     }
 
     package func answer(from engine: borrowing Engine) -> ListPage<List.Row> {
-        self.list.page(of: engine, from: self.place, limit: self.limit, scanMax: Engine.rowsPerAnswer)
+        self.list.page(of: engine, ListPart(place: self.place, limit: self.limit))
     }
 }
 

@@ -8,17 +8,12 @@ package import WidgetModel
 extension PushFilter: EngineList {
     package static let coding = Fields(Self.init, \.team, \.app, \.after, \.before, \.isComplete, \.outcome)
 
-    package func page(
-        of engine: borrowing Engine,
-        from place: UInt64?,
-        limit: Int,
-        scanMax: Int
-    ) -> ListPage<ListedPush> {
+    package func page(of engine: borrowing Engine, _ part: ListPart) -> ListPage<ListedPush> {
         var page = ListPage<ListedPush>()
         let oldest = engine.ledger.pushes.recent.oldest
-        var number = min(place ?? .max, engine.ledger.pushes.recent.count)
+        var number = min(part.place ?? .max, engine.ledger.pushes.recent.count)
         var scanned = 0
-        while number > oldest, scanned < scanMax, page.rows.count < limit {
+        while number > oldest, scanned < part.scanMax, page.rows.count < part.limit {
             number -= 1
             scanned += 1
             guard let slot = engine.ledger.pushes.listed(number) else { continue }
@@ -46,19 +41,14 @@ package struct DecisionList: EngineList {
 
     package init(about push: PushID, outcome: PushOutcome? = nil) { (self.push, self.outcome) = (push, outcome) }
 
-    package func page(
-        of engine: borrowing Engine,
-        from place: UInt64?,
-        limit: Int,
-        scanMax: Int
-    ) -> ListPage<PushDecision> {
+    package func page(of engine: borrowing Engine, _ part: ListPart) -> ListPage<PushDecision> {
         guard let accepted = engine.ledger.pushes.find(self.push).map({ engine.ledger[$0].position }).min() else {
             return ListPage()
         }
         var page = ListPage<PushDecision>()
-        var number = max(place ?? engine.ledger.decisions.first(from: accepted), engine.ledger.decisions.oldest)
-        let end = min(engine.ledger.decisions.count, number.addingSaturating(UInt64(scanMax)))
-        while number < end, page.rows.count < limit {
+        var number = max(part.place ?? engine.ledger.decisions.first(from: accepted), engine.ledger.decisions.oldest)
+        let end = min(engine.ledger.decisions.count, number.addingSaturating(UInt64(part.scanMax)))
+        while number < end, page.rows.count < part.limit {
             if let entry = engine.ledger.decisions[number], entry.hasPush, entry.push == self.push,
                 self.outcome == nil || entry.outcome == self.outcome
             {

@@ -91,17 +91,12 @@ package struct ShownTimelines: EngineList {
 
     package init(of app: BundleID, _ kind: WidgetKind) { (self.app, self.kind) = (app, kind) }
 
-    package func page(
-        of engine: borrowing Engine,
-        from place: UInt64?,
-        limit: Int,
-        scanMax: Int
-    ) -> ListPage<ShownTimeline> {
+    package func page(of engine: borrowing Engine, _ part: ListPart) -> ListPage<ShownTimeline> {
         guard let app = engine.catalogue.findAnyApp(self.app),
             let kind = engine.catalogue.findAnyKind(self.kind, of: app)
         else { return ListPage() }
-        let numbers = engine.registry.instanceNumbers(from: Number(place: place), atMost: scanMax)
-        return ListPage(numbers, end: engine.registry.instanceEnd, limit: limit) { slot in
+        let numbers = engine.registry.instanceNumbers(from: Number(place: part.place), atMost: part.scanMax)
+        return ListPage(numbers, end: engine.registry.instanceEnd, limit: part.limit) { slot in
             engine.registry[slot].kind == kind ? engine.shownTimeline(of: slot) : nil
         }
     }
