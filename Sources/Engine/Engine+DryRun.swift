@@ -49,9 +49,7 @@ extension Engine {
     }
 
     func ask(about push: PushRecord) -> AskedPush? {
-        var writer = ByteWriter()
-        push.encode(into: &writer)
-        let bytes = writer.bytes
+        let bytes = push.encoded
         var reader = ByteReader(bytes)
         guard let head = try? PushHead(from: &reader) else { return nil }
         // A team that was never seen has sent nothing that this could repeat.

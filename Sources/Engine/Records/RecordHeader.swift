@@ -27,27 +27,23 @@ package struct RecordHeader: Hashable, Sendable {
             throw .invalid(offset: range.lowerBound)
         }
         self.kind = kind
+        var reader = ByteReader(bytes, in: range.dropFirst())
         switch kind {
         case .settings, .configure, .order: self.subject = .anybody
         case .tick, .trace, .audit: self.subject = .nobody
         case .push:
-            var reader = ByteReader(bytes, in: range.dropFirst())
             let head = try PushHead(from: &reader)
             self.subject = head.target == .app ? .anybody : .host(head.targetName)
             if head.target == .app { self.app = head.targetName }
         case .unregister, .signal, .timeline, .delivery:
-            var reader = ByteReader(bytes, in: range.dropFirst())
             self.subject = .host(try reader.readByteRange())
         case .register:
-            var reader = ByteReader(bytes, in: range.dropFirst())
             self.subject = .host(try reader.readByteRange())
             self.token = try reader.readByteRange()
         case .appReload, .invalidate:
-            var reader = ByteReader(bytes, in: range.dropFirst())
             self.app = try reader.readByteRange()
             self.subject = .anybody
         case .channel:
-            var reader = ByteReader(bytes, in: range.dropFirst())
             _ = try reader.readByte()
             self.app = try reader.readByteRange()
             self.subject = .nobody

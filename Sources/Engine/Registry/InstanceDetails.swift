@@ -44,6 +44,8 @@ struct InstanceDetails: ~Copyable, Sendable {
         var isConditionOrControl: Bool {
             self.when != nil || self.controlToken != nil || self.controlEnvironment != .production
         }
+        /// Bytes of the tags, 16 for each beside, and of the condition as it is logged. O(bytes).
+        var textBytes: Int { self.tags.reduce(self.when?.encoded.count ?? 0) { $0 + $1.utf8.count + 16 } }
     }
 
     /// The state of content that an instance shows, and will.
