@@ -28,7 +28,7 @@ extension Engine {
     }
 
     /// The number of widgets that are behind, by kind in the order of their numbers, also for kinds that the
-    /// configuration no longer has. O(kinds x minutes of ``KindBehind/agesMax``).
+    /// configuration no longer has. O(kinds x minutes of 25 hours).
     ///
     /// - Parameters:
     ///   - goal: How long a widget may be behind.

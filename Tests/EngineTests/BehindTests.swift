@@ -184,7 +184,7 @@ import WidgetModel
         #expect(try late(.day, after: .day + .seconds(59)) == 0)
         #expect(try late(.day, after: .day + .minutes(1)) == 1)
         // An answer does not wait for the log's time, and that moves minutes on.
-        scene.jump(by: KindBehind.agesMax - .seconds(30))
+        scene.jump(by: Interval.minutes(Int64(BehindTable.minutes)) - .seconds(30))
         scene.apply(.tick)
         let beside = Scene.scores("w1", team: "seahawks")
         scene.register("tablet", [beside])
@@ -197,7 +197,7 @@ import WidgetModel
         scene.register("tablet", revision: 2, [])
         kind = try #require(scene.engine.behind(longerThan: .day).first)
         #expect((kind.count, kind.late, kind.instances) == (1, 1, 1))
-        #expect(try scene.now - #require(kind.oldest) > KindBehind.agesMax - .minutes(1))
+        #expect(try scene.now - #require(kind.oldest) > Interval.minutes(Int64(BehindTable.minutes)) - .minutes(1))
         scene.order(.cancel, .app(Scene.sports))
         kind = try #require(scene.engine.behind(longerThan: .day).first)
         #expect((kind.count, kind.late, kind.instances) == (0, 0, 1))

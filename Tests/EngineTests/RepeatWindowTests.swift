@@ -1,3 +1,4 @@
+import Storage
 import TestSupport
 import Testing
 import WidgetModel
@@ -36,8 +37,8 @@ import WidgetModel
             )
             window.setMatched(window.insert(id, key: entry.key, at: entry.acceptedAt), step)
             model = (model + [entry]).suffix(window.capacity)
-            var kept: [RepeatWindow.Entry] = []
-            window.forEach { kept.append($0) }
+            let count = window.entries.count
+            let kept = (0..<count).map { window.entries[(window.oldest + $0) % count] }
             #expect(kept.map(\.id) == model.map(\.id), "seed \(seed), step \(step)")
             #expect(kept.map(\.matched) == model.map(\.matched), "seed \(seed), step \(step)")
             #expect(window.start == model.first?.acceptedAt, "seed \(seed), step \(step)")

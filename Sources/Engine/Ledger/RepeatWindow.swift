@@ -102,10 +102,4 @@ struct RepeatWindow: ~Copyable, Sendable {
         }
         return self.entries.count == kept
     }
-
-    /// The entries from the oldest to the newest, for digests.
-    func forEach(_ body: (Entry) -> Void) {
-        for place in self.oldest..<self.entries.count { body(self.entries[place]) }
-        for place in 0..<self.oldest { body(self.entries[place]) }
-    }
 }

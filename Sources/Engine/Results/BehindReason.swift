@@ -62,11 +62,8 @@ package struct KindBehind: Hashable, Sendable {
     /// Of these, those that have been behind for longer than was asked, by whole minutes.
     package let late: Int
     /// Since when the oldest of them has been behind, at least: the end of the minute in which it fell behind; nil if
-    /// none is. For one that has been behind for longer than ``agesMax``, it is that long ago.
+    /// none is. For one that has been behind for longer than 25 hours, it is that long ago.
     package let oldest: Instant?
-
-    /// The largest age that is distinguished.
-    package static let agesMax = Interval.minutes(Int64(Schedule.behindMinutes))
 
     /// How many are behind.
     package var count: Int { self.counts.reduce(0, +) }

@@ -3,9 +3,6 @@ import WidgetModel
 
 /// Which instances are behind, and since when.
 extension Schedule {
-    /// How many minutes of ages are told apart.
-    static var behindMinutes: Int { BehindTable.minutes }
-
     /// Since when an instance is behind, to the second; nil if it is not.
     func behindSince(_ instance: InstanceNumber) -> Instant? {
         let number = self.resting[instance.index].active
