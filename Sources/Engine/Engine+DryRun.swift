@@ -17,10 +17,10 @@ extension Engine {
     /// ``dryRun(_:)``. Changes nothing and decides nothing.
     ///
     /// For an app: the cost of the index search, without a cost for each match. For a host: O(its instances).
-    package func matchCount(_ push: PushRecord) -> MatchCount {
+    package func matchCount(_ push: PushRecord) -> DryRunView {
         var search = MatchSearch(push, in: self)
         search.finish(in: self)
-        return search.count
+        return search.count(in: self)
     }
 
     /// The instances that a push would reach, and the decision for each, if it were accepted at the log's time. Changes
@@ -39,7 +39,7 @@ extension Engine {
             decided.append(instance)
         }
         return DryRunView(
-            matched: search.count.matched,
+            matched: search.sample.count,
             isRepeat: asked.isRepeat,
             rows: decisions.rows.sorted { ($0.kind, $0.decision.rawValue) < ($1.kind, $1.decision.rawValue) },
             sample: decided.sorted().prefix(DryRunView.sampleMax).map { self.address(of: $0) },

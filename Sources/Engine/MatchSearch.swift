@@ -68,9 +68,9 @@ package struct MatchSearch: ~Copyable, Sendable {
         while !self.advance(in: engine, &units) { units = .max }
     }
 
-    /// How many were found.
-    package var count: MatchCount {
-        self.asked.map { MatchCount(matched: self.sample.count, isRepeat: $0.isRepeat) } ?? MatchCount()
+    /// How many were found, without a decision for any.
+    func count(in engine: borrowing Engine) -> DryRunView {
+        DryRunView(matched: self.sample.count, isRepeat: self.asked?.isRepeat ?? false, asOf: engine.time)
     }
 
     /// How the index found them, in this very run; a push to a host looks at each of its instances.

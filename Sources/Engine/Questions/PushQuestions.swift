@@ -37,8 +37,6 @@ package struct MatchQuestion: FieldCoded, Hashable, Sendable {
 
     /// The answer. Precondition: the search is at its end.
     package func answer(from engine: borrowing Engine, _ search: borrowing MatchSearch) -> DryRunView {
-        guard self.decidedMax == nil else { return engine.dryRun(search) }
-        let count = search.count
-        return DryRunView(matched: count.matched, isRepeat: count.isRepeat, asOf: engine.time)
+        self.decidedMax == nil ? search.count(in: engine) : engine.dryRun(search)
     }
 }

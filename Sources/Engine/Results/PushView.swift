@@ -75,18 +75,6 @@ extension OutcomeCounts: FieldCoded {
     }
 }
 
-/// How many instances a push would match, had it been accepted now.
-package struct MatchCount: Hashable, Sendable {
-    package var matched: Int
-    /// Whether the push was accepted before, so that it does nothing now.
-    package var isRepeat: Bool
-
-    package init(matched: Int = 0, isRepeat: Bool = false) {
-        self.matched = matched
-        self.isRepeat = isRepeat
-    }
-}
-
 /// The instances that a push would reach, and the decision for each, if it were accepted now.
 package struct DryRunView: Hashable, Sendable {
     package enum Decision: UInt8, Hashable, Sendable, CaseIterable {
