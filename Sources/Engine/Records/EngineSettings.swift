@@ -30,7 +30,19 @@ package struct EngineSettings: ByteCoded, Hashable, Sendable {
 }
 
 /// The settings of one app that an engine needs.
-package struct AppSettings: ByteCoded, Hashable, Sendable {
+package struct AppSettings: FieldCoded, Hashable, Sendable {
+    package static let coding = Fields(
+        Self.init,
+        \.app,
+        \.team,
+        \.defaultExpiration,
+        \.defaultPriority,
+        \.developerMode,
+        \.environment,
+        \.kinds
+    )
+    package var isPossible: Bool { self.defaultExpiration >= .zero }
+
     package var app: BundleID
     /// The team that owns the app.
     package var team: TeamID
@@ -60,26 +72,6 @@ package struct AppSettings: ByteCoded, Hashable, Sendable {
         self.developerMode = developerMode
         self.environment = environment
         self.kinds = kinds
-    }
-
-    package func encode(into writer: inout ByteWriter) {
-        writer.write(self.app.rawValue)
-        writer.write(self.team.rawValue)
-        writer.write(self.defaultExpiration)
-        writer.write(byte: self.defaultPriority.rawValue)
-        writer.write(self.developerMode)
-        writer.write(byte: self.environment.rawValue)
-        self.kinds.encode(into: &writer)
-    }
-
-    package init(from reader: inout ByteReader) throws(ByteError) {
-        self.app = BundleID(try reader.readString())
-        self.team = TeamID(try reader.readString())
-        self.defaultExpiration = try reader.readLength()
-        self.defaultPriority = try Priority(from: &reader)
-        self.developerMode = try reader.readBool()
-        self.environment = try PushEnvironment(from: &reader)
-        self.kinds = try Array(from: &reader)
     }
 }
 
