@@ -4,7 +4,9 @@ import argparse
 import asyncio
 import collections
 import concurrent.futures
+import contextlib
 import json
+import os
 import pathlib
 import random
 import ssl
@@ -140,7 +142,13 @@ def written(pids: Iterable[int]) -> int:
 
 
 def kept(folder: pathlib.Path) -> int:
-    return sum(file.stat().st_blocks * 512 for file in folder.rglob("*") if file.is_file())
+    size = 0
+    for path, _, names in os.walk(folder):
+        for name in names:
+            # Brokers remove files and folders meanwhile.
+            with contextlib.suppress(FileNotFoundError):
+                size += os.stat(os.path.join(path, name)).st_blocks * 512
+    return size
 
 
 def rest(pids: list[int], patience: float = 20) -> None:
