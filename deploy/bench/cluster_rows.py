@@ -45,8 +45,10 @@ def cluster_rows(options: argparse.Namespace) -> list[Row]:
     try:
         several.start()
         uris = device_uris(single, options.cluster_hosts)
+        # First: behind the greater load, brokers and gateways tidy up for a minute.
+        takeovers = takeover_rows(several, options)
         pushes = [row for streams in STREAMS for row in push_rows(single, several, uris, streams, options)]
-        return pushes + takeover_rows(several, options)
+        return pushes + takeovers
     finally:
         several.cluster.stop()
         single.stop()
