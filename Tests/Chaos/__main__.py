@@ -52,14 +52,11 @@ def say(text: str = "") -> None:
 
 
 class Chaos:
-    def __init__(
-        self, cluster: Cluster, traffic: Traffic, streams: Streams, operators: Operators, network: SlowNetwork, told: argparse.Namespace
-    ) -> None:
+    def __init__(self, cluster: Cluster, traffic: Traffic, streams: Streams, network: SlowNetwork, told: argparse.Namespace) -> None:
         self.cluster = cluster
         self.network = network
         self.traffic = traffic
         self.streams = streams
-        self.operators = operators
         self.random = random.Random(told.seed)
         self.long = told.long
         self.later_brokers = told.nats_later
@@ -225,10 +222,9 @@ async def play(told: argparse.Namespace, cluster: Cluster, network: SlowNetwork,
     traffic.is_followed, traffic.favourites, traffic.delivery = is_followed, list(HOSTS), delivery
     serving = asyncio.create_task(upstream.run())
     streams = Streams(traffic, cluster.folder / "streams.ndjson", told.seed)
-    operators = Operators(traffic, told.seed)
-    chaos = Chaos(cluster, traffic, streams, operators, network, told)
-    changing = asyncio.create_task(operators.run())
+    chaos = Chaos(cluster, traffic, streams, network, told)
     running, reading = asyncio.create_task(traffic.run()), asyncio.create_task(streams.run())
+    changing = asyncio.create_task(Operators(traffic, told.seed).run())
     watching = asyncio.create_task(chaos.supervise())
     try:
         while len(traffic.hosts) < 20:
@@ -298,11 +294,12 @@ def main() -> int:
     evidence = checker.Evidence.read(folder, PARTITIONS)
     wrong = checker.check(evidence)
     missed = checker.check_the_checker(evidence) if checker.is_good(wrong) else []
+    changes = sum(one["what"] == "change" and one["status"] == 200 for one in evidence.answers)
     counts, told_of, found = chaos.traffic.counts, chaos.streams.counts, evidence.reloads
     say()
     say(f"{told.rounds} rounds in {time.monotonic() - begun:.0f} s, seed {told.seed}")
     say(f"accepted: {counts['push']} pushes to a device, {counts['targeted']} to many, {counts['repeat']} repeats, "
-        f"{counts['registration']} registrations, {chaos.operators.changes} changes of settings; "
+        f"{counts['registration']} registrations, {changes} changes of settings; "
         f"{counts['acknowledgement']} reloads acknowledged")
     say(f"sent again: {counts['again']} times; never answered: {counts['unanswered']}")
     say(f"event streams: {len(chaos.streams.readers)} readers, {told_of['session']} sessions, {told_of['told']} reloads told, "

@@ -91,9 +91,11 @@ def changed_kinds(evidence: Evidence) -> dict[str, str | None]:
     """The kinds that requests have changed, as the last answers say; without those whose last request had none."""
     kinds: dict[str, str | None] = {}
     for answer in evidence.answers:
-        if answer["what"] == "change" and answer["status"] == 200:
+        if answer["what"] != "change":
+            continue
+        if answer["status"] == 200:
             kinds[answer["id"]] = answer["budget"]
-        elif answer["what"] == "change" and answer["status"] is None:
+        elif answer["status"] is None:
             kinds.pop(answer["id"], None)
     return kinds
 

@@ -9,6 +9,8 @@ import asyncio
 import json
 import random
 
+import httpx
+
 from traffic import Traffic
 
 #: A kind's policy, which the log names.
@@ -22,7 +24,6 @@ class Operators:
     def __init__(self, traffic: Traffic, seed: int) -> None:
         self.traffic = traffic
         self.random = random.Random(seed)
-        self.changes = 0
 
     async def run(self) -> None:
         await asyncio.gather(*(self.change(number) for number in range(self.count)))
@@ -35,8 +36,9 @@ class Operators:
                 await self.remove(removable.pop(self.random.randrange(len(removable))))
             else:
                 made += 1
-                if await self.add(f"changed-{number}-{made}", self.random.choice(BUDGETS)):
-                    removable.append(f"changed-{number}-{made}")
+                kind = f"changed-{number}-{made}"
+                if await self.add(kind, self.random.choice(BUDGETS)):
+                    removable.append(kind)
 
     async def add(self, kind: str, budget: str) -> bool:
         """Whether it was answered at once."""
@@ -53,8 +55,8 @@ class Operators:
     def path(self, kind: str) -> str:
         return f"/v1/apps/{self.traffic.app}/kinds/{kind}"
 
-    def note(self, answer, is_done: bool, kind: str, budget: str | None) -> None:
-        self.changes += is_done
-        status = 200 if is_done else None if answer is None else answer.status_code
-        said = {} if is_done or answer is None else {"body": answer.text[:300]}
-        self.traffic.answers.write(json.dumps({"what": "change", "id": kind, "budget": budget, "status": status, **said}) + "\n")
+    def note(self, answer: httpx.Response | None, is_done: bool, kind: str, budget: str | None) -> None:
+        line = {"what": "change", "id": kind, "budget": budget, "status": 200 if is_done else None}
+        if answer is not None and not is_done:
+            line |= {"status": answer.status_code, "body": answer.text[:300]}
+        self.traffic.answers.write(json.dumps(line) + "\n")

@@ -36,7 +36,7 @@ TAKEOVER = "kill -9 of an owner, until each of its partitions has decided a push
 
 
 def cluster_rows(options: argparse.Namespace) -> list[Row]:
-    """Pushes to three gateways on three brokers with replicas 3, and to one with SQLite, in turns; then takeovers."""
+    """Pushes to three gateways on three brokers with replicas 3, and to one with SQLite, in turns; and takeovers."""
     if not pathlib.Path(options.nats).exists():
         return [absent("P14", name, "three NATS brokers", "not installed: make setup", unit=unit, target=target, at_least=at_least)
                 for name, unit, target, at_least in ((NODES, "/s", 0.6, True), (ALL, "/s", 0.35, True), (f"{TAKEOVER}, p99", "s", 3, False))]

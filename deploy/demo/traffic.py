@@ -59,6 +59,10 @@ class Traffic:
             self.minted = (time.monotonic(), self.cluster.mint())
         return f"bearer {self.minted[1]}"
 
+    def authorization(self, port: str, index: int) -> str:
+        """A sender's for all gateways; each has an operator's of its own."""
+        return f"bearer {self.cluster.gateways[index].operator_token}" if port == "ops" else self.bearer
+
     async def run(self) -> None:
         workers = [self.push() for _ in range(self.pushers)] + [self.register() for _ in range(self.registrars)]
         workers += [self.acknowledge() for _ in range(self.acknowledgers)]
@@ -77,9 +81,8 @@ class Traffic:
         times = 0
         while time.monotonic() < end:
             try:
-                own = self.cluster.gateways[index].operator_token if port == "ops" else None
                 answer = await self.clients[index][port].request(
-                    method, path, headers={"authorization": f"bearer {own}" if own else self.bearer, **headers},
+                    method, path, headers={"authorization": self.authorization(port, index), **headers},
                     content=None if body is None else json.dumps(body).encode())
                 if answer.status_code not in (429, 503):
                     return answer, times
