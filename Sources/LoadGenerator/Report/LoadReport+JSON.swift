@@ -37,7 +37,7 @@ extension LoadReport {
             ),
             Self.member("isMet", .bool(self.isMet)),
             Self.member("failure", self.outcome.failure.map { .string($0) } ?? .null),
-            Self.member("remarks", .array(self.remarks.map { .string($0) })),
+            Self.member("remarks", .strings(self.remarks)),
         ])
     }
 
@@ -45,18 +45,16 @@ extension LoadReport {
         JSONValue.Member(name: name, value: value)
     }
 
-    private static func count(_ count: Int) -> JSONValue { .int(Int64(count)) }
-
     private var scenarioJSON: JSONValue {
         .object([
             Self.member("name", .string(self.scenario.name)),
             Self.member("about", .string(self.scenario.about)),
             Self.member("seed", Int64(exactly: self.scenario.seed).map { .int($0) } ?? .unsigned(self.scenario.seed)),
             Self.member("lengthSeconds", .double(Double(self.scenario.length) / 1e9)),
-            Self.member("connections", Self.count(self.scenario.connections)),
-            Self.member("streams", Self.count(self.scenario.streams)),
-            Self.member("hosts", Self.count(self.scenario.hosts.count)),
-            Self.member("widgets", Self.count(self.scenario.hosts.widgets)),
+            Self.member("connections", .count(self.scenario.connections)),
+            Self.member("streams", .count(self.scenario.streams)),
+            Self.member("hosts", .count(self.scenario.hosts.count)),
+            Self.member("widgets", .count(self.scenario.hosts.widgets)),
         ])
     }
 
@@ -67,8 +65,8 @@ extension LoadReport {
             Self.member("behind", .double(self.tally.behind)),
             Self.member("wasBottleneck", .bool(self.isGeneratorTheBottleneck)),
             Self.member("isClosedLoop", .bool(self.isClosedLoop)),
-            Self.member("heldBack", Self.count(self.tally.heldBack)),
-            Self.member("lostConnections", Self.count(self.tally.lostConnections)),
+            Self.member("heldBack", .count(self.tally.heldBack)),
+            Self.member("lostConnections", .count(self.tally.lostConnections)),
             Self.member("latenessMicroseconds", Self.lateness(self.tally.lateness)),
             Self.member("outages", .array(self.tally.outages.map(Self.outage))),
         ])
@@ -85,32 +83,32 @@ extension LoadReport {
 
     private var hostsJSON: JSONValue {
         .object([
-            Self.member("reloads", Self.count(self.tally.reloads)),
-            Self.member("redelivered", Self.count(self.tally.redelivered)),
-            Self.member("acknowledged", Self.count(self.tally.acknowledged)),
-            Self.member("refusedAcknowledgements", Self.count(self.tally.refusedAcknowledgements)),
+            Self.member("reloads", .count(self.tally.reloads)),
+            Self.member("redelivered", .count(self.tally.redelivered)),
+            Self.member("acknowledged", .count(self.tally.acknowledged)),
+            Self.member("refusedAcknowledgements", .count(self.tally.refusedAcknowledgements)),
         ])
     }
 
     private func loadJSON(_ load: Load, _ counts: LoadTally.Counts) -> JSONValue {
         let failures = counts.failures.sorted { $0.key < $1.key }.map { failure, count in
             JSONValue.object([
-                Self.member("status", Self.count(failure.status)),
+                Self.member("status", .count(failure.status)),
                 Self.member("reason", .string(failure.reason)),
-                Self.member("count", Self.count(count)),
+                Self.member("count", .count(count)),
             ])
         }
         return .object([
             Self.member("name", .string(load.name)),
             Self.member("send", .string(load.kind.rawValue)),
-            Self.member("due", Self.count(counts.due)),
-            Self.member("sent", Self.count(counts.sent)),
-            Self.member("answered", Self.count(counts.answered)),
-            Self.member("failed", Self.count(counts.failed)),
+            Self.member("due", .count(counts.due)),
+            Self.member("sent", .count(counts.sent)),
+            Self.member("answered", .count(counts.answered)),
+            Self.member("failed", .count(counts.failed)),
             Self.member("failures", .array(failures)),
             Self.member("decided", Self.decisions(counts)),
-            Self.member("dueByInterval", .array(counts.dueByInterval.map(Self.count))),
-            Self.member("answeredByInterval", .array(counts.answeredByInterval.map(Self.count))),
+            Self.member("dueByInterval", .array(counts.dueByInterval.map(JSONValue.count))),
+            Self.member("answeredByInterval", .array(counts.answeredByInterval.map(JSONValue.count))),
             Self.member("latencyMicroseconds", Self.stages { counts.stages[$0.index].flatMap { Self.latencies($0) } }),
         ])
     }
@@ -125,8 +123,8 @@ extension LoadReport {
         guard latencies.count > 0 else { return nil }
         return .object(
             [
-                self.member("count", self.count(latencies.count)),
-                self.member("unreached", self.count(latencies.unreached)),
+                self.member("count", .count(latencies.count)),
+                self.member("unreached", .count(latencies.unreached)),
             ] + self.percentiles(latencies)
         )
     }
@@ -137,10 +135,10 @@ extension LoadReport {
         let intervals = series.intervals.map { latencies -> JSONValue in
             guard let latencies else { return .null }
             let buckets = LatencyBuckets.of(latencies.histogram).map { bucket in
-                JSONValue.array([.int(Int64(clamping: bucket.upTo)), self.count(bucket.count)])
+                JSONValue.array([.int(Int64(clamping: bucket.upTo)), .count(bucket.count)])
             }
             return .object([
-                self.member("unreached", self.count(latencies.unreached)), self.member("buckets", .array(buckets)),
+                self.member("unreached", .count(latencies.unreached)), self.member("buckets", .array(buckets)),
             ])
         }
         return .object(total + [self.member("intervals", .array(intervals))])
@@ -149,7 +147,7 @@ extension LoadReport {
     /// How late the generator was.
     private static func lateness(_ histogram: LatencyHistogram) -> JSONValue {
         let latencies = Latencies(histogram)
-        return .object([self.member("count", self.count(latencies.count))] + self.percentiles(latencies))
+        return .object([self.member("count", .count(latencies.count))] + self.percentiles(latencies))
     }
 
     /// The percentiles, and the mean of the answers that came at all.
@@ -180,8 +178,8 @@ extension LoadReport {
     private static func decisions(_ counts: LoadTally.Counts) -> JSONValue {
         guard counts.followed > 0 else { return .null }
         return .object(
-            [self.member("pushes", self.count(counts.followed)), self.member("matched", self.count(counts.matched))]
-                + PushOutcome.allCases.map { self.member($0.name, self.count(counts.outcomes[$0] ?? 0)) }
+            [self.member("pushes", .count(counts.followed)), self.member("matched", .count(counts.matched))]
+                + PushOutcome.allCases.map { self.member($0.name, .count(counts.outcomes[$0] ?? 0)) }
         )
     }
 }

@@ -23,7 +23,7 @@ extension SimulationReport {
                 "starved",
                 .object([
                     .member("afterSeconds", .int(self.scenario.starvedAfter.milliseconds / 1000)),
-                    .member("instances", .of(self.total.starved)),
+                    .member("instances", .count(self.total.starved)),
                 ])
             ),
             .member("budget", self.budgetJSON),
@@ -34,7 +34,7 @@ extension SimulationReport {
                 "localHours",
                 .array(
                     self.measures.reloadsByLocalHour.enumerated().map { hour, counts in
-                        .object([.member("hour", .of(hour))] + Self.sources(counts))
+                        .object([.member("hour", .count(hour))] + Self.sources(counts))
                     }
                 )
             ),
@@ -47,32 +47,32 @@ extension SimulationReport {
             .member("about", .string(self.scenario.about)),
             .member("seed", .unsigned(self.scenario.seed)),
             .member("start", .string(CivilTime(seconds: self.scenario.start).text)),
-            .member("days", .of(self.scenario.days)),
-            .member("partitions", .of(self.scenario.partitions)),
-            .member("hosts", .of(self.measures.engine.hosts)),
-            .member("instances", .of(self.measures.engine.instances)),
-            .member("records", .of(self.measures.records)),
+            .member("days", .count(self.scenario.days)),
+            .member("partitions", .count(self.scenario.partitions)),
+            .member("hosts", .count(self.measures.engine.hosts)),
+            .member("instances", .count(self.measures.engine.instances)),
+            .member("records", .count(self.measures.records)),
         ])
     }
 
     private var reloadsJSON: JSONValue {
         let engine = self.measures.engine
         return .object([
-            .member("issued", .of(engine.reloadsIssued)),
-            .member("charged", .of(engine.reloadsCharged)),
-            .member("collateral", .of(engine.reloadsCollateral)),
-            .member("collateralOver", .of(engine.reloadsCollateralOver)),
-            .member("observed", .of(engine.reloadsObserved)),
-            .member("acknowledged", .of(engine.reloadsAcknowledged)),
-            .member("refused", .of(engine.reloadsRefused)),
-            .member("unacknowledged", .of(engine.reloadsUnacknowledged)),
-            .member("outstanding", .of(engine.reloadsOutstanding)),
-            .member("offline", .of(self.measures.offline)),
+            .member("issued", .count(engine.reloadsIssued)),
+            .member("charged", .count(engine.reloadsCharged)),
+            .member("collateral", .count(engine.reloadsCollateral)),
+            .member("collateralOver", .count(engine.reloadsCollateralOver)),
+            .member("observed", .count(engine.reloadsObserved)),
+            .member("acknowledged", .count(engine.reloadsAcknowledged)),
+            .member("refused", .count(engine.reloadsRefused)),
+            .member("unacknowledged", .count(engine.reloadsUnacknowledged)),
+            .member("outstanding", .count(engine.reloadsOutstanding)),
+            .member("offline", .count(self.measures.offline)),
             .member(
                 "byCause",
                 .object(
                     ReloadCause.allCases.map { cause in
-                        .member(cause.name, .of(engine.reloadsByCause[Int(cause.rawValue)]))
+                        .member(cause.name, .count(engine.reloadsByCause[Int(cause.rawValue)]))
                     }
                 )
             ),
@@ -80,7 +80,7 @@ extension SimulationReport {
                 "exempt",
                 .object(
                     Exemption.allCases.map { exemption in
-                        .member(exemption.name, .of(engine.reloadsExempt[Int(exemption.rawValue)]))
+                        .member(exemption.name, .count(engine.reloadsExempt[Int(exemption.rawValue)]))
                     }
                 )
             ),
@@ -90,14 +90,14 @@ extension SimulationReport {
     private var pushesJSON: JSONValue {
         let engine = self.measures.engine
         return .object([
-            .member("sent", .of(self.measures.pushes)),
-            .member("toTokens", .of(self.measures.tokenPushes)),
-            .member("matched", .of(engine.matched)),
+            .member("sent", .count(self.measures.pushes)),
+            .member("toTokens", .count(self.measures.tokenPushes)),
+            .member("matched", .count(engine.matched)),
             .member(
                 "outcomes",
                 .object(
                     PushOutcome.allCases.map { outcome in
-                        .member(outcome.name, .of(engine.outcomes[outcome]))
+                        .member(outcome.name, .count(engine.outcomes[outcome]))
                     }
                 )
             ),
@@ -107,14 +107,14 @@ extension SimulationReport {
     private func stalenessJSON(_ measures: PopulationMeasures) -> JSONValue {
         .object(
             Self.waits(measures.staleness) + [
-                .member("neverShown", .of(measures.neverShown)), .member("shares", .shares(measures.staleness)),
+                .member("neverShown", .count(measures.neverShown)), .member("shares", .shares(measures.staleness)),
             ]
         )
     }
 
     private static func looksJSON(_ measures: PopulationMeasures) -> JSONValue {
         .object([
-            .member("looks", .of(measures.looks)),
+            .member("looks", .count(measures.looks)),
             .member(
                 "stale",
                 .object(Self.waits(measures.staleLooks) + [.member("shares", .shares(measures.staleLooks))])
@@ -125,24 +125,24 @@ extension SimulationReport {
     /// Of how many, and how long in seconds; null where there was none.
     private static func waits(_ waits: WaitHistogram) -> [JSONValue.Member] {
         [
-            .member("count", .of(waits.count)),
-            .member("p50", .of(waits.percentile(50))),
-            .member("p95", .of(waits.percentile(95))),
-            .member("max", .of(waits.count == 0 ? nil : waits.max)),
-            .member("mean", .of(waits.mean)),
+            .member("count", .count(waits.count)),
+            .member("p50", .count(waits.percentile(50))),
+            .member("p95", .count(waits.percentile(95))),
+            .member("max", .count(waits.count == 0 ? nil : waits.max)),
+            .member("mean", .count(waits.mean)),
         ]
     }
 
     private var budgetJSON: JSONValue {
         let budget = self.measures.budget
         return .object([
-            .member("windows", .of(budget.windows)),
+            .member("windows", .count(budget.windows)),
             .member(
                 "allowance",
                 .object([
-                    .member("p5", .of(budget.allowances.percentile(5))),
-                    .member("p50", .of(budget.allowances.percentile(50))),
-                    .member("p95", .of(budget.allowances.percentile(95))),
+                    .member("p5", .count(budget.allowances.percentile(5))),
+                    .member("p50", .count(budget.allowances.percentile(50))),
+                    .member("p95", .count(budget.allowances.percentile(95))),
                 ])
             ),
             .member(
@@ -150,10 +150,10 @@ extension SimulationReport {
                 .array(
                     (0..<BudgetUse.hours).map { hour in
                         .object([
-                            .member("hour", .of(hour)),
-                            .member("p10", .of(budget.percentile(10, hour: hour))),
+                            .member("hour", .count(hour)),
+                            .member("p10", .count(budget.percentile(10, hour: hour))),
                             .member("mean", .double(budget.mean(hour: hour))),
-                            .member("p90", .of(budget.percentile(90, hour: hour))),
+                            .member("p90", .count(budget.percentile(90, hour: hour))),
                         ])
                     }
                 )
@@ -167,18 +167,18 @@ extension SimulationReport {
         func side(_ bins: [UInt32], _ around: [Int]) -> JSONValue {
             let most = ProviderLoad.peak(bins, load.binSeconds)
             return .object([
-                .member("peak", .of(most.count)),
-                .member("peakAt", .of(most.at)),
-                .member("around", .array(around.map { .of($0) })),
+                .member("peak", .count(most.count)),
+                .member("peakAt", .count(most.at)),
+                .member("around", .array(around.map { .count($0) })),
             ])
         }
         return .object([
-            .member("requests", .of(load.total)),
-            .member("peakSeconds", .of(load.binSeconds)),
-            .member("peak", .of(ProviderLoad.peak(load.requests, load.binSeconds).count)),
-            .member("policyRequests", .of(load.smoothed.reduce(0) { $0 + Int($1) })),
-            .member("aroundFrom", .of(peak.from)),
-            .member("aroundEvery", .of(peak.every)),
+            .member("requests", .count(load.total)),
+            .member("peakSeconds", .count(load.binSeconds)),
+            .member("peak", .count(ProviderLoad.peak(load.requests, load.binSeconds).count)),
+            .member("policyRequests", .count(load.smoothed.reduce(0) { $0 + Int($1) })),
+            .member("aroundFrom", .count(peak.from)),
+            .member("aroundEvery", .count(peak.every)),
             .member("unsmoothed", side(load.unsmoothed, peak.unsmoothed)),
             .member("smoothed", side(load.smoothed, peak.smoothed)),
         ])
@@ -190,12 +190,12 @@ extension SimulationReport {
                 .member("name", .string(population.name)),
                 .member("rhythm", .string(population.rhythm.rawValue)),
                 .member("delivery", .string(population.delivery.rawValue)),
-                .member("instances", .of(measures.instances)),
+                .member("instances", .count(measures.instances)),
                 .member("staleness", self.stalenessJSON(measures)),
                 .member("looks", Self.looksJSON(measures)),
-                .member("starved", .of(measures.starved)),
-                .member("collateral", .of(measures.collateral)),
-                .member("collateralOver", .of(measures.collateralOver)),
+                .member("starved", .count(measures.starved)),
+                .member("collateral", .count(measures.collateral)),
+                .member("collateralOver", .count(measures.collateralOver)),
             ])
         }
     }
@@ -203,28 +203,26 @@ extension SimulationReport {
     private var hoursJSON: [JSONValue] {
         self.measures.reloadsByHour.enumerated().map { hour, counts in
             .object(
-                [.member("hour", .of(hour))] + Self.sources(counts)
+                [.member("hour", .count(hour))] + Self.sources(counts)
                     + [.member("staleShare", .double(self.staleShare(hour: hour)))]
             )
         }
     }
 
     private static func sources(_ counts: [Int]) -> [JSONValue.Member] {
-        ReloadSource.allCases.map { .member($0.name, .of(counts[$0.rawValue])) }
+        ReloadSource.allCases.map { .member($0.name, .count(counts[$0.rawValue])) }
     }
 }
 
 extension JSONValue {
-    static func of(_ count: Int) -> JSONValue { .int(Int64(count)) }
-
     /// Pairs of seconds and the share of waits that were at most so long.
     static func shares(_ waits: WaitHistogram) -> JSONValue {
         let bounds = WaitHistogram.reportedBounds
-        return .array(zip(bounds, waits.shares(atMost: bounds)).map { .array([.of($0), .double($1)]) })
+        return .array(zip(bounds, waits.shares(atMost: bounds)).map { .array([.count($0), .double($1)]) })
     }
 
     /// Null for nil.
-    static func of(_ count: Int?) -> JSONValue { count.map { .int(Int64($0)) } ?? .null }
+    static func count(_ count: Int?) -> JSONValue { count.map { .int(Int64($0)) } ?? .null }
 }
 
 extension JSONValue.Member {

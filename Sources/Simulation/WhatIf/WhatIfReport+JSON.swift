@@ -17,14 +17,14 @@ extension WhatIfReport {
             .member("app", self.rewrite.app.map { .string($0.rawValue) } ?? .null),
             .member("kind", self.rewrite.kind.map { .string($0.rawValue) } ?? .null),
             .member("since", .string(Self.time(self.since))), .member("until", .string(Self.time(self.until))),
-            .member("partitions", .of(self.partitions)),
+            .member("partitions", .count(self.partitions)),
             .member(
                 "answers",
                 .object([
-                    .member("kept", .of(self.answersKept)), .member("estimated", .of(self.answersEstimated)),
+                    .member("kept", .count(self.answersKept)), .member("estimated", .count(self.answersEstimated)),
                 ])
             ),
-            .member("starvedAfterSeconds", .of(Int(self.starvedAfter.milliseconds / 1000))),
+            .member("starvedAfterSeconds", .count(Int(self.starvedAfter.milliseconds / 1000))),
             .member("actual", Self.json(self.actual)), .member("other", Self.json(self.other)),
         ])
     }
@@ -33,8 +33,8 @@ extension WhatIfReport {
         .object([
             .member("reloads", Self.json(measures.all)),
             .member("stalenessShares", .shares(measures.all.staleness)),
-            .member("starved", .of(measures.starvedCount)),
-            .member("pushes", .object(PushOutcome.allCases.map { .member($0.name, .of(measures.outcomes[$0])) })),
+            .member("starved", .count(measures.starvedCount)),
+            .member("pushes", .object(PushOutcome.allCases.map { .member($0.name, .count(measures.outcomes[$0])) })),
             .member(
                 "kinds",
                 .array(
@@ -48,25 +48,25 @@ extension WhatIfReport {
                 )
             ),
             .member("senders", .array(measures.senders.map { Self.json($0) })),
-            .member("reloadsByHour", .array(measures.hours.map { .of($0) })),
-            .member("lostDecisions", .of(measures.lostDecisions)),
+            .member("reloadsByHour", .array(measures.hours.map { .count($0) })),
+            .member("lostDecisions", .count(measures.lostDecisions)),
         ])
     }
 
     private static func json(_ reloads: WhatIfMeasures.Reloads) -> JSONValue {
         .object([
-            .member("issued", .of(reloads.issued)), .member("charged", .of(reloads.charged)),
-            .member("exempt", .of(reloads.exempt)), .member("collateral", .of(reloads.collateral)),
-            .member("collateralOver", .of(reloads.collateralOver)),
-            .member("pushesServed", .of(reloads.pushesServed)),
+            .member("issued", .count(reloads.issued)), .member("charged", .count(reloads.charged)),
+            .member("exempt", .count(reloads.exempt)), .member("collateral", .count(reloads.collateral)),
+            .member("collateralOver", .count(reloads.collateralOver)),
+            .member("pushesServed", .count(reloads.pushesServed)),
             .member(
                 "staleness",
                 .object([
-                    .member("count", .of(reloads.staleness.count)),
-                    .member("p50", .of(reloads.staleness.percentile(50))),
-                    .member("p95", .of(reloads.staleness.percentile(95))),
-                    .member("max", .of(reloads.staleness.count == 0 ? nil : reloads.staleness.max)),
-                    .member("mean", .of(reloads.staleness.mean)),
+                    .member("count", .count(reloads.staleness.count)),
+                    .member("p50", .count(reloads.staleness.percentile(50))),
+                    .member("p95", .count(reloads.staleness.percentile(95))),
+                    .member("max", .count(reloads.staleness.count == 0 ? nil : reloads.staleness.max)),
+                    .member("mean", .count(reloads.staleness.mean)),
                 ])
             ),
         ])
@@ -74,11 +74,11 @@ extension WhatIfReport {
 
     private static func json(_ sender: SenderView) -> JSONValue {
         .object([
-            .member("team", .string(sender.team.rawValue)), .member("pushes", .of(sender.pushes)),
-            .member("repeats", .of(sender.repeats)), .member("matched", .of(sender.matched)),
-            .member("unchanged", .of(sender.unchanged)), .member("endedAtOnce", .of(sender.refused)),
-            .member("reloadsCharged", .of(sender.charged)), .member("reloadsExempt", .of(sender.exempt)),
-            .member("collateral", .of(sender.collateral)), .member("collateralOver", .of(sender.collateralOver)),
+            .member("team", .string(sender.team.rawValue)), .member("pushes", .count(sender.pushes)),
+            .member("repeats", .count(sender.repeats)), .member("matched", .count(sender.matched)),
+            .member("unchanged", .count(sender.unchanged)), .member("endedAtOnce", .count(sender.refused)),
+            .member("reloadsCharged", .count(sender.charged)), .member("reloadsExempt", .count(sender.exempt)),
+            .member("collateral", .count(sender.collateral)), .member("collateralOver", .count(sender.collateralOver)),
         ])
     }
 }
