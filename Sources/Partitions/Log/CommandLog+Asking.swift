@@ -294,16 +294,20 @@ extension CommandLog {
         of partitions: [PartitionID],
         _ body: @escaping @Sendable (PartitionID) async throws(Problem) -> Answer
     ) async -> [(partition: PartitionID, result: Result<Answer, Problem>)] {
-        await withTaskGroup(of: (Int, Result<Answer, Problem>).self) { group in
-            for (index, partition) in partitions.enumerated() {
-                group.addTask {
-                    do throws(Problem) {
-                        return (index, .success(try await body(partition)))
-                    } catch {
-                        return (index, .failure(error))
-                    }
-                }
+        @Sendable func result(_ partition: PartitionID) async -> Result<Answer, Problem> {
+            do throws(Problem) {
+                return .success(try await body(partition))
+            } catch {
+                return .failure(error)
             }
+        }
+        guard partitions.count > 1 else {
+            // No other is to be waited for at the same time.
+            guard let only = partitions.first else { return [] }
+            return [(only, await result(only))]
+        }
+        return await withTaskGroup(of: (Int, Result<Answer, Problem>).self) { group in
+            for (index, partition) in partitions.enumerated() { group.addTask { (index, await result(partition)) } }
             var results: [Int: Result<Answer, Problem>] = [:]
             for await (index, result) in group { results[index] = result }
             return partitions.indices.compactMap { index in results[index].map { (partitions[index], $0) } }
