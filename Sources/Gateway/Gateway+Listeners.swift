@@ -19,7 +19,11 @@ extension Gateway {
         let plans = parts.files.plans
         let hosts = HostRoutes(
             apps: parts.files.apps,
-            authorizer: HostAuthorizer(senders: parts.files.senders, clock: self.credentialClock),
+            authorizer: HostAuthorizer(
+                senders: parts.files.senders,
+                tokens: self.verifiedTokens(parts.files, by: self.credentialClock),
+                clock: self.credentialClock
+            ),
             directory: self.directory,
             log: self.log.admitted(by: self.storage).charged(to: self.work, parts.files.apps, refuses: true),
             updates: HostUpdates(

@@ -67,12 +67,7 @@ extension Gateway {
                 self.configuration.operators,
                 ownToken: self.configuration.listeners.ops.isEnabled ? self.operatorToken : nil,
                 revocations: files.senders.certificates,
-                tokens: VerifiedTokens(
-                    senders: files.senders,
-                    clock: self.clock,
-                    capacity: { files.apps.bounds.intake.verifiedTokensMax },
-                    seed: self.seed
-                )
+                tokens: self.verifiedTokens(files, by: self.clock)
             ),
             gate: OperatorGate(
                 address: self.configuration.listeners.ops.address,
@@ -84,6 +79,16 @@ extension Gateway {
             watch: watch,
             snapshotter: self.makeSnapshotter(),
             filer: self.makeDecisionFiler()
+        )
+    }
+
+    /// The provider tokens that one listener has verified.
+    func verifiedTokens(_ files: Files, by clock: LogClock) -> VerifiedTokens {
+        VerifiedTokens(
+            senders: files.senders,
+            clock: clock,
+            capacity: { files.apps.bounds.intake.verifiedTokensMax },
+            seed: self.seed
         )
     }
 

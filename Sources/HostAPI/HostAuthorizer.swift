@@ -7,12 +7,18 @@ package import WidgetModel
 /// Verifies the `authorization` of requests that are not pushes.
 package struct HostAuthorizer: Sendable {
     private let senders: SenderDirectory
+    private let tokens: VerifiedTokens
     private let clock: LogClock
     /// The log's time.
     var now: Instant { self.clock.now() }
 
-    package init(senders: SenderDirectory, clock: LogClock) {
+    /// - Parameters:
+    ///   - senders: The known senders.
+    ///   - tokens: Remembers their provider tokens.
+    ///   - clock: Judges the age of credentials.
+    package init(senders: SenderDirectory, tokens: VerifiedTokens, clock: LogClock) {
         self.senders = senders
+        self.tokens = tokens
         self.clock = clock
     }
 
@@ -40,24 +46,29 @@ package struct HostAuthorizer: Sendable {
             )
         }
         let authorization = Array(value.utf8)
-        let now = self.clock.now()
+        do throws(ProviderTokenError) {
+            if let verified = try self.tokens.rememberedSender(authorization) { return Self.caller(verified) }
+        } catch {
+            throw Problem(error)
+        }
         let reader = JSONReader()
         let credential: HostCredential
         do throws(TokenError) {
             credential = try HostCredential.parse(authorization: authorization.span, reader: reader)
         } catch {
-            return try self.sender(authorization, notAHost: error, reader, now)
+            return try self.sender(authorization, notAHost: error, reader)
         }
-        _ = try self.senders.verify(credential, now: now)
+        _ = try self.senders.verify(credential, now: self.clock.now())
         return .host(credential)
     }
+
+    private static func caller(_ verified: VerifiedSender) -> Caller { .sender(verified.sender, .token(verified)) }
 
     /// - Parameter fault: Why the authorization is no host's credential.
     private func sender(
         _ authorization: [UInt8],
         notAHost fault: TokenError,
-        _ reader: JSONReader,
-        _ now: Instant
+        _ reader: JSONReader
     ) throws(Problem) -> Caller {
         let token: ProviderToken
         do throws(ProviderTokenError) {
@@ -69,8 +80,7 @@ package struct HostAuthorizer: Sendable {
             throw Problem(.invalidCredential, fault.sentence == error.sentence ? error.sentence : both)
         }
         do throws(ProviderTokenError) {
-            let verified = try self.senders.verify(token, now: now)
-            return .sender(verified.sender, .token(verified))
+            return Self.caller(try self.tokens.verify(token, authorization))
         } catch {
             throw Problem(error)
         }

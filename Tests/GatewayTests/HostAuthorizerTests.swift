@@ -3,6 +3,7 @@ import HTTPTransport
 import HostAPI
 import Partitions
 import Serving
+import TLS
 import Testing
 import WidgetModel
 
@@ -94,6 +95,28 @@ import WidgetModel
         #expect(self.code(try self.key.providerToken(Sports.otherTeam)) == .invalidCredential)
     }
 
+    @Test func `a provider token's signature is verified once, by the keys that are in force`() throws {
+        let senders = SenderDirectory(keys: [self.key.known()])
+        let tokens = VerifiedTokens(senders: senders, clock: self.time.makeClock(), seed: 7)
+        let authorizer = HostAuthorizer(senders: senders, tokens: tokens, clock: self.time.makeClock())
+        func sender(_ authorization: String) throws(Problem) -> Sender? {
+            var request = HTTPRequest(method: "GET", target: "/v1/hosts/00/state")
+            request.headers.append("authorization", authorization)
+            return try authorizer.caller(of: request).sender
+        }
+        let token = try self.key.providerToken()
+        for _ in 0..<3 {
+            #expect(try sender(token)?.team == Sports.team)
+            #expect(tokens.count == 1)
+        }
+        #expect(try sender(try self.key.hostCredential(Sports.token("phone"))) == nil)
+        #expect(problem { () throws(Problem) in try sender("bearer a.b.c") }?.code == .invalidCredential)
+        #expect(tokens.count == 1)
+        try senders.keys.replace { () throws(TLSError) in [] }
+        #expect(problem { () throws(Problem) in try sender(token) }?.code == .invalidCredential)
+        #expect(tokens.count == 0)
+    }
+
     @Test func `no refusal tells anything of the credential`() throws {
         let credential = try self.key.hostCredential(Sports.token("phone"), app: Sports.otherApp)
         guard case .failure(let problem) = self.caller(credential) else {
@@ -101,5 +124,12 @@ import WidgetModel
             return
         }
         #expect(problem == Problem(.invalidCredential, "host credential: the key is not for hosts of that app"))
+    }
+}
+
+extension HostAuthorizer {
+    /// An authorizer that remembers provider tokens.
+    init(senders: SenderDirectory, clock: LogClock) {
+        self.init(senders: senders, tokens: VerifiedTokens(senders: senders, clock: clock, seed: 7), clock: clock)
     }
 }

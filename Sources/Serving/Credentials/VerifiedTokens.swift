@@ -43,31 +43,45 @@ package final class VerifiedTokens: Sendable {
     package func sender(_ authorization: String) throws(Problem) -> Sender {
         let bytes = Array(authorization.utf8)
         do throws(ProviderTokenError) {
-            let verified = try self.verified(bytes)
-            try self.senders.check(verified, now: self.clock.now())
-            return verified.sender
+            if let remembered = try self.rememberedSender(bytes) { return remembered.sender }
+            return try self.verify(try ProviderToken.parse(authorization: bytes.span, reader: JSONReader()), bytes)
+                .sender
         } catch {
             throw Problem(error)
         }
     }
 
-    private func verified(_ bytes: [UInt8]) throws(ProviderTokenError) -> VerifiedSender {
-        // Before the keys are looked at: a token that later keys verify is not kept for these.
+    /// The sender of an `authorization` value that was verified before by the keys that are in force now; nil of any other.
+    ///
+    /// - Throws: If the token's time is over.
+    package func rememberedSender(_ authorization: [UInt8]) throws(ProviderTokenError) -> VerifiedSender? {
         let generation = self.senders.keys.generation
-        let known = self.state.withLock { state -> VerifiedSender? in
+        let remembered = self.state.withLock { state -> VerifiedSender? in
             if state.generation != generation {
                 state.cache = ProviderTokenCache(capacity: self.capacity(), seed: self.seed)
                 state.generation = generation
             }
             var guess = 0
-            return state.cache.value(for: bytes.span, guess: &guess)
+            return state.cache.value(for: authorization.span, guess: &guess)
         }
-        if let known { return known }
-        let token = try ProviderToken.parse(authorization: bytes.span, reader: JSONReader())
+        if let remembered { try self.senders.check(remembered, now: self.clock.now()) }
+        return remembered
+    }
+
+    /// Verifies a provider token and its age, and remembers it by the `authorization` value that it was read from.
+    ///
+    /// - Throws: `InvalidProviderToken` or `ExpiredProviderToken`.
+    package func verify(
+        _ token: ProviderToken,
+        _ authorization: [UInt8]
+    ) throws(ProviderTokenError) -> VerifiedSender {
+        // Before the keys are looked at: a token that later keys verify is not kept for these.
+        let generation = self.senders.keys.generation
         let verified = try self.senders.identify(token)
         self.state.withLock { state in
-            if state.generation == generation { state.cache.insert(verified, for: bytes.span) }
+            if state.generation == generation { state.cache.insert(verified, for: authorization.span) }
         }
+        try self.senders.check(verified, now: self.clock.now())
         return verified
     }
 }
