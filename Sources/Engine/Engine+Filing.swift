@@ -19,6 +19,9 @@ extension Engine {
         // The subject of each decision, where a newer decision of the same instance has told it.
         var subjects = Array(repeating: FiledSubject.untold, count: numbers)
         var entries: [Ledger.Decision] = []
+        // They would be copied again and again while they grow.
+        filed.rows.reserveCapacity(numbers)
+        filed.instances.reserveCapacity(numbers)
         var host: (number: HostNumber, key: HostKey)?
         // From the newest on, so that each instance is looked up once: its decisions name the ones before them.
         for end in stride(from: numbers, to: 0, by: -Self.filedAhead) {

@@ -59,47 +59,19 @@ package struct PlainPush: Sendable {
             // All of them are in the first byte.
             output.append(UInt8(truncatingIfNeeded: flags.rawValue))
             output.append(target)
-            Self.append(self.id.high, to: &output)
-            Self.append(self.id.low, to: &output)
-            Self.append(self.contentHash, to: &output)
-            Self.append(team, to: &output)
-            Self.append(count: app.count + 1 + host.count, to: &output)
-            Self.append(bytes: app, to: &output)
+            output.append(fixed64: self.id.high)
+            output.append(fixed64: self.id.low)
+            output.append(fixed64: self.contentHash)
+            output.append(counted: team)
+            output.append(varint: UInt64(app.count + 1 + host.count))
+            output.append(copying: app)
             output.append(0)
-            Self.append(bytes: place.extracting(host), to: &output)
-            if let instance { Self.append(place.extracting(instance), to: &output) }
+            output.append(copying: place.extracting(host))
+            if let instance { output.append(counted: place.extracting(instance)) }
         }
         if let priority = self.priority { writer.write(byte: priority.rawValue) }
         if let expiration = self.expiration { writer.write(signed: expiration) }
         if !collapseID.isEmpty { writer.write(bytes.extracting(collapseID)) }
         if let key = self.key { writer.write(key.rawValue) }
-    }
-
-    @inline(__always)
-    private static func append(_ word: UInt64, to output: inout OutputSpan<UInt8>) {
-        for shift in 0..<UInt64(8) { output.append(UInt8(truncatingIfNeeded: word >> (shift * 8))) }
-    }
-
-    /// Appends bytes behind their count, which is a varint.
-    @inline(__always)
-    private static func append(_ bytes: Span<UInt8>, to output: inout OutputSpan<UInt8>) {
-        Self.append(count: bytes.count, to: &output)
-        Self.append(bytes: bytes, to: &output)
-    }
-
-    /// Appends a varint.
-    @inline(__always)
-    private static func append(count: Int, to output: inout OutputSpan<UInt8>) {
-        var rest = UInt64(count)
-        while rest >= 0x80 {
-            output.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        output.append(UInt8(truncatingIfNeeded: rest))
-    }
-
-    @inline(__always)
-    private static func append(bytes: Span<UInt8>, to output: inout OutputSpan<UInt8>) {
-        for index in bytes.indices { output.append(bytes[index]) }
     }
 }

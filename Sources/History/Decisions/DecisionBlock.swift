@@ -25,6 +25,8 @@ package struct DecisionBlock: Hashable, Sendable {
     package let rows: [FiledDecision]
 
     private static let version: UInt8 = 2
+    /// Five varints of ten bytes, a push's id, seven bytes.
+    private static let rowBytesMax = 5 * 10 + 16 + 7
     /// The checksum at its end.
     private static let checksumBytes = 4
 
@@ -74,33 +76,34 @@ package struct DecisionBlock: Hashable, Sendable {
             }
             writer.write(instance.instance.rawValue)
         }
-        var (time, position, push) = (self.head.from, LogPosition.start, PushID?.none)
+        var before = (time: self.head.from, position: LogPosition.start, push: PushID?.none)
         for (index, row) in self.rows.enumerated() {
-            let decision = row.decision
-            writer.write(signed: (decision.at - time).milliseconds)
-            writer.write(varint: decision.position.rawValue &- position.rawValue)
-            (time, position) = (decision.at, decision.position)
-            let number = self.head.first + UInt64(index)
-            writer.write(varint: row.previous.map { number - $0 } ?? 0)
-            writer.write(count: row.instance.map { $0 + 1 } ?? 0)
-            // Most are about the push that the one before is about.
-            let isSamePush = decision.push == push
-            writer.write(isSamePush)
-            if !isSamePush {
-                push = decision.push
-                writer.write(push != nil)
-                if let push {
-                    writer.write(fixed64: push.high)
-                    writer.write(fixed64: push.low)
+            // Nothing is written as often as this. All at once: each of a dozen calls would make room by itself.
+            writer.bytes.append(addingCapacity: Self.rowBytesMax) { output in
+                let decision = row.decision
+                output.append(signed: (decision.at - before.time).milliseconds)
+                output.append(varint: decision.position.rawValue &- before.position.rawValue)
+                let number = self.head.first + UInt64(index)
+                output.append(varint: row.previous.map { number - $0 } ?? 0)
+                output.append(varint: row.instance.map { UInt64($0) + 1 } ?? 0)
+                // Most are about the push that the one before is about.
+                let isSamePush = decision.push == before.push
+                output.append(isSamePush)
+                if !isSamePush {
+                    output.append(decision.push != nil)
+                    if let push = decision.push {
+                        output.append(fixed64: push.high)
+                        output.append(fixed64: push.low)
+                    }
                 }
+                output.append(decision.cause.rawValue)
+                output.append(decision.outcome.rawValue)
+                output.append(decision.reason.rawValue)
+                output.append(decision.exemption.map { $0.rawValue + 1 } ?? 0)
+                output.append(decision.until != nil)
+                if let until = decision.until { output.append(signed: until.milliseconds) }
+                before = (decision.at, decision.position, decision.push)
             }
-            writer.write(byte: decision.cause.rawValue)
-            writer.write(byte: decision.outcome.rawValue)
-            writer.write(byte: decision.reason.rawValue)
-            writer.write(byte: decision.exemption.map { $0.rawValue + 1 } ?? 0)
-            // A generic function of another module would look up its types for every row.
-            writer.write(decision.until != nil)
-            if let until = decision.until { writer.write(until) }
         }
         writer.write(fixed32: CRC32C.of(writer.bytes.span))
         return writer.bytes

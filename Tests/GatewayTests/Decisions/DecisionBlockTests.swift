@@ -47,6 +47,32 @@ import WidgetModel
         #expect(block[block.head.end] == nil)
     }
 
+    @Test func `a row of the longest numbers has room`() throws {
+        let first = UInt64.max - 1_000_000
+        func row(_ at: Instant, _ position: UInt64, _ push: UInt64) -> FiledDecision {
+            FiledDecision(
+                instance: 0,
+                previous: 0,
+                decision: DecisionView(
+                    at: at,
+                    position: LogPosition(position),
+                    cause: .push,
+                    push: PushID(high: push, low: push),
+                    outcome: .deferred,
+                    reason: .pace,
+                    exemption: .developerMode,
+                    until: Instant(milliseconds: .max)
+                )
+            )
+        }
+        let rows = [
+            row(.epoch, 0, 1), row(Instant(milliseconds: .max), .max, .max), row(Instant(milliseconds: .max), 0, 2),
+        ]
+        let address = InstanceAddress(host: HostKey("host"), instance: InstanceID("a"))
+        let block = DecisionBlock(PartitionID(1), first: first, rows, about: [address])
+        #expect(try DecisionBlock(bytes: block.bytes) == block)
+    }
+
     @Test func `what is damaged is none, wherever it is damaged, and what is torn off`() {
         var random = SplitMix64(seed: 3)
         let bytes = Self.block(&random, first: 7, count: 20).bytes
