@@ -100,8 +100,8 @@ package final class JSONReader {
             // Sound: the payload of a string word is the offset of its length, which its bytes follow.
             let start = unsafe UnsafeRawPointer(self.strings) + offset
             let count = unsafe Int(start.loadUnaligned(as: UInt32.self))
-            let bytes = unsafe UnsafeRawBufferPointer(start: start + 4, count: count)
-            guard let string = unsafe String(validating: bytes, as: UTF8.self) else {
+            let bytes = unsafe Span<UInt8>(_unsafeBytes: UnsafeRawBufferPointer(start: start + 4, count: count))
+            guard let string = String(utf8: bytes) else {
                 throw JSONError(.invalidUTF8, "a string has half of a surrogate pair")
             }
             return string

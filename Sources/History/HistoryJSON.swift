@@ -18,6 +18,6 @@ extension JSONValue {
 
     /// Bytes that a sender chose: text where they are UTF-8, else in base 16.
     static func text(_ bytes: [UInt8]) -> JSONValue {
-        .string(String(validating: bytes, as: UTF8.self) ?? Base16.text(of: bytes))
+        .string(String(utf8: bytes.span) ?? Base16.text(of: bytes))
     }
 }

@@ -19,6 +19,38 @@ import WidgetModel
         #expect(try reader.readSigned() == value)
     }
 
+    @Test(arguments: [0, -1, 1, 63, 64, 300, .min, .max] as [Int64], [0, 1, 127, 128, 300])
+    func `a span with room gets the bytes that a writer gets`(value: Int64, count: Int) {
+        let text = [UInt8](repeating: 7, count: count)
+        var writer = ByteWriter()
+        writer.write(value < 0)
+        writer.write(varint: UInt64(bitPattern: value))
+        writer.write(signed: value)
+        writer.write(fixed64: UInt64(bitPattern: value))
+        writer.write(text)
+        writer.bytes.append(copying: text.span)
+        let bytes = [UInt8](capacity: writer.bytes.count) { output in
+            output.append(value < 0)
+            output.append(varint: UInt64(bitPattern: value))
+            output.append(signed: value)
+            output.append(fixed64: UInt64(bitPattern: value))
+            output.append(counted: text.span)
+            output.append(copying: text.span)
+        }
+        #expect(bytes == writer.bytes)
+    }
+
+    @Test(
+        arguments: [
+            ([], ""), ([0x61], "a"), (Array("Zürich, 東京".utf8), "Zürich, 東京"), ([0], "\0"), ([0xC3], nil),
+            ([0xED, 0xA0, 0x80], nil),
+            ([0x61, 0xFF], nil), ([0xC0, 0x80], nil), ([0xF5, 0x80, 0x80, 0x80], nil),
+        ] as [([UInt8], String?)]
+    )
+    func `bytes are a text where they are UTF-8`(bytes: [UInt8], text: String?) {
+        #expect(String(utf8: bytes.span) == text)
+    }
+
     @Test func `every truncation of a configuration is told, none traps`() throws {
         let configuration = Configuration([
             .init(name: "team", value: .string("seahawks")),

@@ -32,7 +32,7 @@ package enum DeliveryRequests {
         ]
         if let token { headers.append("authorization", "bearer \(token)") }
         if let priority = push.priority { headers.append("apns-priority", String(priority.rawValue)) }
-        if let collapseID = push.collapseID, let text = String(validating: collapseID.bytes, as: UTF8.self) {
+        if let collapseID = push.collapseID, let text = String(utf8: collapseID.bytes.span) {
             headers.append("apns-collapse-id", text)
         }
         headers.append("content-type", "application/json")

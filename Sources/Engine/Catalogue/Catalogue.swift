@@ -127,7 +127,7 @@ extension Catalogue {
         if let known = self.teamNames.find(bytes, in: range) {
             team = known
         } else {
-            guard let name = String(validating: bytes[range], as: UTF8.self) else {
+            guard let name = String(utf8: bytes.span.extracting(range)) else {
                 throw .invalid(offset: range.lowerBound)
             }
             team = self.teamNames.intern(name)

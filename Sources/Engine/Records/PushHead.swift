@@ -91,7 +91,7 @@ struct PushHead {
 extension ByteReader {
     /// The text at a place that ``readByteRange()`` gave.
     func string(in range: Range<Int>) throws(ByteError) -> String {
-        guard let string = String(validating: self.bytes[range], as: UTF8.self) else {
+        guard let string = String(utf8: self.bytes.span.extracting(range)) else {
             throw .invalid(offset: range.lowerBound)
         }
         return string
