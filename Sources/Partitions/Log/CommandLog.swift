@@ -124,14 +124,14 @@ package struct CommandLog: Sendable {
     ) async throws(Problem) -> [RecordAnswer.Result] {
         try self.checkReach(of: records.map(\.partition))
         try self.admit(records.map(\.record.demand))
+        let packed = try records.map { (item) throws(Problem) in try self.packed(item.record) }
         var answers: [RecordAnswer.Result] = []
         answers.reserveCapacity(records.count)
-        for run in try self.runs(records) {
+        for run in self.runs(packed) {
             // Earlier records are answered when they are applied, and are charged until that turn is over.
             if run.lowerBound > 0 { await self.endTurns(of: records[run]) }
             var builder = SubmissionBuilder(partitions: self.owners.count)
-            var tickets: [SubmissionBuilder.Ticket] = []
-            for item in records[run] { tickets.append(builder.append(item.record, to: item.partition)) }
+            let tickets = run.map { builder.append(packed[$0], to: records[$0].partition) }
             let charges = try self.charges(records[run])
             answers += try await self.submit(builder.takeSubmissions(), tickets, charges)
         }
@@ -146,12 +146,12 @@ package struct CommandLog: Sendable {
     }
 
     /// Records one behind the other, as many as fit one submission each.
-    private func runs(_ records: [(record: Record, partition: PartitionID)]) throws(Problem) -> [Range<Int>] {
+    private func runs(_ records: [PackedRecords]) -> [Range<Int>] {
         var runs: [Range<Int>] = []
         var start = 0
         var bytes = 0
-        for (index, item) in records.enumerated() {
-            let size = try self.packedBytes(of: item.record)
+        for (index, record) in records.enumerated() {
+            let size = record.bytes.count
             if bytes + size > self.submissionBytesMax {
                 runs.append(start..<index)
                 start = index
@@ -163,7 +163,7 @@ package struct CommandLog: Sendable {
         return runs
     }
 
-    private func packedBytes(of record: Record) throws(Problem) -> Int {
+    private func packed(_ record: Record) throws(Problem) -> PackedRecords {
         var packed = PackedRecords()
         packed.append { record.encode(into: &$0) }
         guard packed.bytes.count <= self.submissionBytesMax else {
@@ -172,7 +172,7 @@ package struct CommandLog: Sendable {
                 "this would be a record of \(packed.bytes.count) bytes; the limit is \(self.submissionBytesMax)"
             )
         }
-        return packed.bytes.count
+        return packed
     }
 
     /// Logs one record for every partition; one answer each, in the partitions' order.
@@ -181,9 +181,7 @@ package struct CommandLog: Sendable {
     package func appendToAll(_ record: Record) async throws(Problem) -> [RecordAnswer.Result] {
         try self.checkReach(of: self.partitionIDs)
         try self.admit([record.demand])
-        _ = try self.packedBytes(of: record)
-        var records = PackedRecords()
-        records.append { record.encode(into: &$0) }
+        let records = try self.packed(record)
         let charges = try self.chargesToAll(record)
         let waits = self.waits(for: self.owners.map { SubmissionBuilder.Ticket(partition: $0.partition, index: 0) })
         let work = self.fairness?.work

@@ -40,7 +40,12 @@ package struct SubmissionBuilder {
     }
 
     package mutating func append(_ record: Record, to partition: PartitionID) -> Ticket {
-        self.append(to: partition) { record.encode(into: &$0) }
+        self.append(to: partition) { $0.append { record.encode(into: &$0) } }
+    }
+
+    /// Adds one packed record.
+    package mutating func append(_ record: PackedRecords, to partition: PartitionID) -> Ticket {
+        self.append(to: partition) { $0.append(contentsOf: record) }
     }
 
     /// Adds a plain push's record, written from where its parts are.
@@ -53,25 +58,27 @@ package struct SubmissionBuilder {
         in bytes: Span<UInt8>
     ) {
         let ids = place.text.span
-        _ = self.append(to: place.partition) { writer in
-            push.encode(
-                team: team,
-                app: app,
-                host: place.host,
-                instance: place.instance,
-                of: ids,
-                collapseID: collapseID,
-                in: bytes,
-                into: &writer
-            )
+        _ = self.append(to: place.partition) { records in
+            records.append { writer in
+                push.encode(
+                    team: team,
+                    app: app,
+                    host: place.host,
+                    instance: place.instance,
+                    of: ids,
+                    collapseID: collapseID,
+                    in: bytes,
+                    into: &writer
+                )
+            }
         }
     }
 
-    /// Adds the record that `body` writes.
+    /// Adds the one record that `body` appends.
     @inline(__always)
-    private mutating func append(to partition: PartitionID, _ body: (inout ByteWriter) -> Void) -> Ticket {
+    private mutating func append(to partition: PartitionID, _ body: (inout PackedRecords) -> Void) -> Ticket {
         let index = self.records[Int(partition.rawValue)].count
-        self.records[Int(partition.rawValue)].append(body)
+        body(&self.records[Int(partition.rawValue)])
         if self.records[Int(partition.rawValue)].bytes.count >= Self.batchBytesMax { self.isFull = true }
         return Ticket(partition: partition, index: index)
     }
