@@ -95,7 +95,10 @@ extension RegistryLimits {
     ) -> RegistryError? {
         let owners = [Owner.app(app)] + (self.team(of: app).map { [.team($0)] } ?? [])
         for owner in owners {
-            let (limits, usage) = (self[owner], usage(owner))
+            let limits = self[owner]
+            // Nothing is added up for a limit that there is not.
+            guard limits != Limits() else { continue }
+            let usage = usage(owner)
             let pairs = [
                 (RegistryError.Counted.hosts, added.hosts, usage.hosts, limits.hosts),
                 (.instances, added.instances, usage.instances, limits.instances),
