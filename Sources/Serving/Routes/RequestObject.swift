@@ -8,7 +8,8 @@ package import WidgetModel
 package struct RequestObject {
     private let members: NamedMembers<JSONValue.Member>
     private let path: String
-    private var taken: Set<String> = []
+    /// The names that were asked for; so few that a set would cost more.
+    private var taken: [String] = []
 
     /// An object at a place in the body.
     ///
@@ -36,7 +37,7 @@ package struct RequestObject {
 
     /// The member's value, or nil if it is absent.
     package mutating func value(_ name: String) -> JSONValue? {
-        self.taken.insert(name)
+        self.taken.append(name)
         return self.members.first(named: name)?.value
     }
 
@@ -116,7 +117,7 @@ package struct RequestObject {
     /// Refuses members that were not asked for.
     package func finish() throws(Problem) {
         guard let unknown = self.members.all.first(where: { !self.taken.contains($0.name) }) else { return }
-        let known = self.taken.sorted().joined(separator: ", ")
+        let known = Set(self.taken).sorted().joined(separator: ", ")
         throw self.problem(unknown.name, "is unknown; the members are \(known)")
     }
 
