@@ -8,19 +8,19 @@ package enum JSONSchema {
 
     /// Values of these types, of a file that a program writes; numbers are not below zero.
     package static func value(_ types: String...) -> JSONValue {
-        Self.object([("type", Self.strings(types)), ("minimum", .int(0))])
+        .object(of: [("type", .strings(types)), ("minimum", .int(0))])
     }
 
-    package static let flag = Self.object([("type", .string("boolean"))])
+    package static let flag = JSONValue.object(of: [("type", .string("boolean"))])
 
     /// Any text: a text that looks like a number or a boolean needs no quotes.
-    package static let anyText = Self.object([("type", Self.strings(["string", "number", "boolean"]))])
+    package static let anyText = JSONValue.object(of: [("type", .strings(["string", "number", "boolean"]))])
 
     /// Texts that a regular expression matches; of numbers only whole ones from `least` to `most`.
     package static func text(_ pattern: String, orIntegersIn range: ClosedRange<Int>? = nil) -> JSONValue {
-        guard let range else { return Self.object([("type", .string("string")), ("pattern", .string(pattern))]) }
-        return Self.object([
-            ("type", Self.strings(["integer", "string"])), ("minimum", .int(Int64(range.lowerBound))),
+        guard let range else { return .object(of: [("type", .string("string")), ("pattern", .string(pattern))]) }
+        return .object(of: [
+            ("type", .strings(["integer", "string"])), ("minimum", .int(Int64(range.lowerBound))),
             ("maximum", .int(Int64(range.upperBound))), ("pattern", .string(pattern)),
         ])
     }
@@ -29,23 +29,23 @@ package enum JSONSchema {
     package static func integer(_ range: ClosedRange<Int>) -> JSONValue { Self.text("^[0-9_]+$", orIntegersIn: range) }
 
     package static func number(_ range: ClosedRange<Double>) -> JSONValue {
-        Self.object([
-            ("type", Self.strings(["number", "string"])), ("minimum", .double(range.lowerBound)),
+        .object(of: [
+            ("type", .strings(["number", "string"])), ("minimum", .double(range.lowerBound)),
             ("maximum", .double(range.upperBound)), ("pattern", .string("^[0-9_.]+$")),
         ])
     }
 
     /// One of a few values.
-    package static func choice(_ values: [JSONValue]) -> JSONValue { Self.object([("enum", .array(values))]) }
+    package static func choice(_ values: [JSONValue]) -> JSONValue { .object(of: [("enum", .array(values))]) }
 
-    package static func either(_ schemas: JSONValue...) -> JSONValue { Self.object([("anyOf", .array(schemas))]) }
+    package static func either(_ schemas: JSONValue...) -> JSONValue { .object(of: [("anyOf", .array(schemas))]) }
 
     /// A list whose elements all have one schema.
     package static func list(of element: JSONValue, least: Int = 0, mayBeEmpty: Bool = false) -> JSONValue {
-        Self.object(
-            [("type", Self.type("array", mayBeEmpty)), ("items", element)]
-                + (least == 0 ? [] : [("minItems", .int(Int64(least)))])
-        )
+        .object(of: [
+            ("type", Self.type("array", mayBeEmpty)), ("items", element),
+            ("minItems", least == 0 ? nil : .count(least)),
+        ])
     }
 
     /// A section: these keys and no others.
@@ -61,41 +61,28 @@ package enum JSONSchema {
         oneOf: [String] = [],
         mayBeEmpty: Bool = false
     ) -> JSONValue {
-        var parts: [(String, JSONValue)] = [
+        .object(of: [
             ("type", Self.type("object", mayBeEmpty)), ("properties", .object(members)),
-            ("additionalProperties", .bool(false)),
-        ]
-        if !required.isEmpty { parts.append(("required", Self.strings(required))) }
-        if !oneOf.isEmpty {
-            parts.append(("oneOf", .array(oneOf.map { Self.object([("required", Self.strings([$0]))]) })))
-        }
-        return Self.object(parts)
+            ("additionalProperties", .bool(false)), ("required", required.isEmpty ? nil : .strings(required)),
+            ("oneOf", oneOf.isEmpty ? nil : .array(oneOf.map { .object(of: [("required", .strings([$0]))]) })),
+        ])
     }
 
     /// A section that has all of these keys and no others, as a program writes it.
     package static func record(_ members: [(String, JSONValue)]) -> JSONValue {
-        Self.section(Self.members(members), required: members.map(\.0))
+        Self.section(members.map { .init(name: $0.0, value: $0.1) }, required: members.map(\.0))
     }
 
     /// The schema of a whole file.
     package static func file(_ schema: JSONValue, title: String) -> JSONValue {
         guard case .object(let members) = schema else { return schema }
-        return .object(
-            Self.members([("$schema", .string(Self.dialect)), ("title", .string(title))]) + members
-        )
+        let head = [("$schema", Self.dialect), ("title", title)]
+        return .object(head.map { .init(name: $0.0, value: .string($0.1)) } + members)
     }
 
     private static func type(_ name: String, _ mayBeEmpty: Bool) -> JSONValue {
-        mayBeEmpty ? Self.strings([name, "null"]) : .string(name)
+        mayBeEmpty ? .strings([name, "null"]) : .string(name)
     }
-
-    private static func strings(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
-
-    private static func members(_ parts: [(String, JSONValue)]) -> [JSONValue.Member] {
-        parts.map { JSONValue.Member(name: $0.0, value: $0.1) }
-    }
-
-    private static func object(_ parts: [(String, JSONValue)]) -> JSONValue { .object(Self.members(parts)) }
 }
 
 extension JSONValue {
