@@ -8,7 +8,8 @@ import IntentMatching
 ///     BenchmarkRows conditions COUNT       conditions on the instances' side and what pushes bring, one a line
 ///     BenchmarkRows subscriptions COUNT    the same conditions, indexed and asked
 ///     BenchmarkRows timers COUNT           a timing wheel
-///     BenchmarkRows engine COUNT           an engine; then a command a line on standard input
+///     BenchmarkRows engine COUNT           an engine; then a command a line on standard input; `engine COUNT resting` for one whose
+///                                          hosts acknowledge their first reloads
 ///     BenchmarkRows worst COUNT            the costliest patterns, asked of so many instances
 ///
 /// Each measurement leaves as one JSON object on a line. Nothing here decides whether a figure is good.
@@ -30,7 +31,7 @@ import IntentMatching
             try rows.run()
         case "timers": TimerRows(count).run()
         case "engine":
-            var session = EngineSession(count)
+            var session = EngineSession(count, acknowledges: arguments.last == "resting")
             try session.run()
         case "worst":
             var rows = WorstRows(count)

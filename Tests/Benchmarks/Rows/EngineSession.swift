@@ -20,6 +20,8 @@ struct EngineSession: ~Copyable {
     private static let sliceUnits = 2048
 
     private let population: Population
+    /// Whether hosts acknowledge their first reloads as they register: then instances are at rest.
+    private let acknowledges: Bool
     private var engine = Engine(partition: PartitionID(0), partitions: 1)
     private var output = EngineOutput()
     private var position = LogPosition.start
@@ -29,8 +31,9 @@ struct EngineSession: ~Copyable {
 
     private var hosts: Int { self.population.count / 3 }
 
-    init(_ count: Int) {
+    init(_ count: Int, acknowledges: Bool) {
         self.population = Population(count: count / 3 * 3)
+        self.acknowledges = acknowledges
     }
 
     mutating func run() throws {
@@ -92,9 +95,19 @@ struct EngineSession: ~Copyable {
         for start in stride(from: 0, to: hosts.count, by: Self.chunk) {
             let records = hosts.dropFirst(start).prefix(Self.chunk).map { self.registration($0).bytes }
             seconds += try Stopwatch.seconds { for record in records { try self.apply(record) } }
+            if self.acknowledges { try self.acknowledgeReloads() }
             self.output.removeAll()
         }
         return seconds
+    }
+
+    /// The hosts have reloaded what was issued last.
+    private mutating func acknowledgeReloads() throws {
+        let reports = self.output.effects.compactMap { effect -> [UInt8]? in
+            guard case .reload(let reload) = effect else { return nil }
+            return Record.delivery(DeliveryReport(host: reload.host, reload: reload.id, result: .acknowledged)).bytes
+        }
+        for report in reports { try self.apply(report) }
     }
 
     private func registration(_ host: Int) -> Record {
