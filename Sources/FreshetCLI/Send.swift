@@ -136,7 +136,7 @@ struct Send: AsyncParsableCommand {
         payload.attributes = try Self.json(self.attributes, "--attributes")
         payload.notBefore = self.notBefore.map { Instant(seconds: $0) }
         payload.maxMatched = self.maxMatched
-        guard let type = PushType.allCases.first(where: { $0.name == self.type }) else {
+        guard let type = PushType(name: self.type) else {
             throw ValidationError("--type takes widgets or controls")
         }
         var request: PushRequest

@@ -184,7 +184,7 @@ extension HostRegistration {
             ("token", .string(self.token.description)),
             ("replaces", self.replacedToken.map { .string($0.description) }),
             ("revision", .unsigned(self.revision)),
-            ("delivery", .string(String(describing: self.delivery))),
+            ("delivery", .string(self.delivery.name)),
             ("locale", self.context.locale.map { .string($0) }),
             ("timeZone", self.context.timeZone.map { .string($0) }),
             ("lease", self.lease.map { .seconds($0) }),

@@ -1,7 +1,7 @@
 /// The shape and place of a widget, WidgetKit's `WidgetFamily`.
 ///
 /// Raw values are part of the on-disk format.
-package enum WidgetFamily: UInt8, Hashable, Sendable, CaseIterable {
+package enum WidgetFamily: UInt8, NamedCase {
     case systemSmall = 0
     case systemMedium = 1
     case systemLarge = 2
@@ -12,17 +12,12 @@ package enum WidgetFamily: UInt8, Hashable, Sendable, CaseIterable {
     case accessoryRectangular = 7
     case accessoryInline = 8
 
-    /// WidgetKit's spelling.
-    package var name: String { String(describing: self) }
-
-    package init?(name: String) {
-        guard let family = Self.allCases.first(where: { $0.name == name }) else { return nil }
-        self = family
-    }
+    /// WidgetKit's spellings.
+    package static let names = CaseNames<WidgetFamily>()
 }
 
 /// `apns-push-type`: the purpose of a push.
-package enum PushType: UInt8, Hashable, Sendable, CaseIterable {
+package enum PushType: UInt8, NamedCase {
     case alert = 0
     case background = 1
     case complication = 2
@@ -36,7 +31,7 @@ package enum PushType: UInt8, Hashable, Sendable, CaseIterable {
     case widgets = 10
 
     /// The header's value.
-    package var name: String { String(describing: self) }
+    package static let names = CaseNames<PushType>()
 }
 
 /// Which of APNs' two services a push token belongs to. A token of one is unknown to the other. Raw values are part of
@@ -70,7 +65,7 @@ package struct CollapseID: Hashable, Sendable {
 }
 
 /// Why an instance reloads. Raw values are bit numbers in ``ReloadCauses`` and part of the on-disk format.
-@frozen public enum ReloadCause: UInt8, Hashable, Sendable, CaseIterable {
+@frozen public enum ReloadCause: UInt8, Hashable, Sendable, CaseIterable, NamedCase {
     case added = 0
     case configured = 1
     case policy = 2
@@ -84,7 +79,7 @@ package struct CollapseID: Hashable, Sendable {
     case accessibilityChanged = 10
     case appearanceChanged = 11
 
-    package var name: String { String(describing: self) }
+    package static let names = CaseNames<ReloadCause>()
 }
 
 /// A set of causes that fall together in one reload. Public, since Swift 6.3 does not inline declarations with package access into other
@@ -110,7 +105,7 @@ package struct CollapseID: Hashable, Sendable {
 /// Why a reload is not charged to the budget. Raw values are part of the on-disk format.
 ///
 /// Source: "Keeping a widget up to date" (WidgetKit) and WWDC21 session 10048.
-package enum Exemption: UInt8, Hashable, Sendable, CaseIterable {
+package enum Exemption: UInt8, NamedCase {
     case appForeground = 0
     case mediaSession = 1
     case navigationSession = 2
@@ -125,14 +120,14 @@ package enum Exemption: UInt8, Hashable, Sendable, CaseIterable {
     case configured = 11
     case developerMode = 12
 
-    package var name: String { String(describing: self) }
+    package static let names = CaseNames<Exemption>()
 }
 
 /// The outcome of one push for one matched instance. Raw values are part of the on-disk format.
 ///
 /// Every matched instance ends in exactly one final outcome; for every push at every instant `matched = deferred +
 /// issued + the sum of the final ones`.
-package enum PushOutcome: UInt8, Hashable, Sendable, CaseIterable {
+package enum PushOutcome: UInt8, NamedCase {
     /// Waits for the budget, for its `not-before`, or for another reload to join. Not final.
     case deferred = 0
     /// The reload is on its way and there is no evidence yet. Not final.
@@ -148,5 +143,5 @@ package enum PushOutcome: UInt8, Hashable, Sendable, CaseIterable {
     case failed = 10
 
     package var isFinal: Bool { self != .deferred && self != .issued }
-    package var name: String { String(describing: self) }
+    package static let names = CaseNames<PushOutcome>()
 }

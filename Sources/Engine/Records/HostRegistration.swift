@@ -1,13 +1,15 @@
 package import WidgetModel
 
 /// How the reloads of a host reach it. Raw values are part of the on-disk format.
-package enum HostDelivery: UInt8, ByteCoded, Hashable, Sendable, CaseIterable {
+package enum HostDelivery: UInt8, ByteCoded, NamedCase {
     /// The host holds an event stream open.
     case stream = 0
     /// A push to the host's token, by the app's upstream.
     case apns = 1
     /// A signed POST to the app's URL.
     case webhook = 2
+
+    package static let names = CaseNames<HostDelivery>()
 }
 
 /// The author of a host's registration. It decides how tokens are treated that belong to another host already. Raw

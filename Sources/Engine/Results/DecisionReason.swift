@@ -1,5 +1,7 @@
+package import WidgetModel
+
 /// Why a decision came out as it did. Raw values are part of the on-disk format.
-package enum DecisionReason: UInt8, Hashable, Sendable, CaseIterable {
+package enum DecisionReason: UInt8, NamedCase {
     /// The budget allows it.
     case conforms = 0
     /// Not charged; the decision's exemption says why.
@@ -57,22 +59,22 @@ package enum DecisionReason: UInt8, Hashable, Sendable, CaseIterable {
     /// Its host is in low power, which makes the timeline's own reloads further apart.
     case lowPower = 27
 
-    package var name: String { String(describing: self) }
+    package static let names = CaseNames<DecisionReason>()
 }
 
 /// Why a push failed for an instance. Raw values are part of the on-disk format.
-package enum FailureReason: UInt8, Hashable, Sendable, CaseIterable {
+package enum FailureReason: UInt8, NamedCase {
     case unacknowledged = 0
     case refused = 1
     case pendingLimit = 2
 
-    package var name: String { String(describing: self) }
+    package static let names = CaseNames<FailureReason>()
 }
 
 /// Why a push ended in a partition before it was decided for any instance. Raw values are part of the on-disk format.
-package enum PushFailure: UInt8, Hashable, Sendable, CaseIterable {
+package enum PushFailure: UInt8, NamedCase {
     /// It matched more instances than it may.
     case tooMany = 1
 
-    package var name: String { String(describing: self) }
+    package static let names = CaseNames<PushFailure>()
 }

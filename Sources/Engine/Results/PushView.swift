@@ -77,7 +77,7 @@ extension OutcomeCounts: FieldCoded {
 
 /// The instances that a push would reach, and the decision for each, if it were accepted now.
 package struct DryRunView: Hashable, Sendable {
-    package enum Decision: UInt8, Hashable, Sendable, CaseIterable {
+    package enum Decision: UInt8, NamedCase {
         /// Reloads at once, charged.
         case reload = 0
         /// Reloads at once, not charged.
@@ -88,7 +88,7 @@ package struct DryRunView: Hashable, Sendable {
         /// Fails, since too much waits already.
         case failed = 5
 
-        package var name: String { String(describing: self) }
+        package static let names = CaseNames<Decision>()
     }
 
     package struct Row: Hashable, Sendable {

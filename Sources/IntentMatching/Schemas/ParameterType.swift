@@ -1,9 +1,9 @@
-import WidgetModel
+package import WidgetModel
 
 /// The type of a parameter of a kind's configuration, as an app declares it.
 ///
 /// Raw values are part of the on-disk format.
-package enum ParameterType: UInt8, ByteCoded, Hashable, Sendable, CaseIterable {
+package enum ParameterType: UInt8, ByteCoded, NamedCase {
     case string = 0
     /// Exact over the whole of `Int64`.
     case int = 1
@@ -17,7 +17,7 @@ package enum ParameterType: UInt8, ByteCoded, Hashable, Sendable, CaseIterable {
     case entity = 6
 
     /// The name in a configuration file.
-    package var name: String { String(describing: self) }
+    package static let names = CaseNames<ParameterType>()
 
     /// A name for values of this type, for messages.
     package var phrase: String {

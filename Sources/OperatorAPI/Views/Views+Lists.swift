@@ -34,7 +34,7 @@ extension Views {
         JSONValue.object(of: [
             ("host", .string(row.host.id.rawValue)),
             ("app", .string(row.app.rawValue)),
-            ("delivery", .string(String(describing: row.delivery))),
+            ("delivery", .string(row.delivery.name)),
             ("connected", .bool(streams > 0)),
             ("streams", .count(streams)),
             ("reached", row.delivery == .stream ? .bool(isReached) : nil),

@@ -67,7 +67,7 @@ package enum Views {
             ("app", .string(host.app.rawValue)),
             ("tokens", .strings(host.tokens.map(\.description))),
             ("revision", .unsigned(host.revision)),
-            ("delivery", .string(String(describing: host.delivery))),
+            ("delivery", .string(host.delivery.name)),
             ("registeredAt", .instant(host.registeredAt)),
             ("leaseEnds", host.leaseEnds.map { .instant($0) }),
             ("exemptions", .strings(host.exemptions.map(\.name))),

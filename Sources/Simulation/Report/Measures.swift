@@ -1,9 +1,9 @@
 package import Engine
 import Timelines
-import WidgetModel
+package import WidgetModel
 
 /// Why reloads happened, as few and as plain as a chart can show.
-package enum ReloadSource: Int, Hashable, Sendable, CaseIterable {
+package enum ReloadSource: Int, NamedCase {
     /// Charged, for a push.
     case push = 0
     /// Charged, because a timeline was at its end.
@@ -15,7 +15,7 @@ package enum ReloadSource: Int, Hashable, Sendable, CaseIterable {
     /// Brought along by a push for another widget of the phone, whether or not the budget allowed it.
     case collateral = 4
 
-    package var name: String { String(describing: self) }
+    package static let names = CaseNames<ReloadSource>()
 
     init(_ reload: ReloadEffect, _ collateral: Collateral?) {
         if collateral != nil {
