@@ -21,7 +21,7 @@ extension Gateway {
             apps: parts.files.apps,
             authorizer: HostAuthorizer(
                 senders: parts.files.senders,
-                tokens: self.verifiedTokens(parts.files, by: self.credentialClock),
+                callers: self.verifiedCallers(parts.files, by: self.credentialClock),
                 clock: self.credentialClock
             ),
             directory: self.directory,

@@ -67,7 +67,7 @@ extension Gateway {
                 self.configuration.operators,
                 ownToken: self.configuration.listeners.ops.isEnabled ? self.operatorToken : nil,
                 revocations: files.senders.certificates,
-                tokens: self.verifiedTokens(files, by: self.clock)
+                callers: self.verifiedCallers(files, by: self.clock)
             ),
             gate: OperatorGate(
                 address: self.configuration.listeners.ops.address,
@@ -82,9 +82,9 @@ extension Gateway {
         )
     }
 
-    /// The provider tokens that one listener has verified.
-    func verifiedTokens(_ files: Files, by clock: LogClock) -> VerifiedTokens {
-        VerifiedTokens(
+    /// The callers that one listener has verified.
+    func verifiedCallers(_ files: Files, by clock: LogClock) -> VerifiedCallers {
+        VerifiedCallers(
             senders: files.senders,
             clock: clock,
             capacity: { files.apps.bounds.intake.verifiedTokensMax },

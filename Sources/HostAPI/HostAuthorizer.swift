@@ -7,18 +7,18 @@ package import WidgetModel
 /// Verifies the `authorization` of requests that are not pushes.
 package struct HostAuthorizer: Sendable {
     private let senders: SenderDirectory
-    private let tokens: VerifiedTokens
+    private let callers: VerifiedCallers
     private let clock: LogClock
     /// The log's time.
     var now: Instant { self.clock.now() }
 
     /// - Parameters:
     ///   - senders: The known senders.
-    ///   - tokens: Remembers their provider tokens.
+    ///   - callers: Remembers whose credentials were verified.
     ///   - clock: Judges the age of credentials.
-    package init(senders: SenderDirectory, tokens: VerifiedTokens, clock: LogClock) {
+    package init(senders: SenderDirectory, callers: VerifiedCallers, clock: LogClock) {
         self.senders = senders
-        self.tokens = tokens
+        self.callers = callers
         self.clock = clock
     }
 
@@ -46,11 +46,10 @@ package struct HostAuthorizer: Sendable {
             )
         }
         let authorization = Array(value.utf8)
-        do throws(ProviderTokenError) {
-            if let verified = try self.tokens.rememberedSender(authorization) { return Self.caller(verified) }
-        } catch {
-            throw Problem(error)
-        }
+        return try self.callers.caller(of: authorization) { () throws(Problem) in try self.verify(authorization) }
+    }
+
+    private func verify(_ authorization: [UInt8]) throws(Problem) -> Caller {
         let reader = JSONReader()
         let credential: HostCredential
         do throws(TokenError) {
@@ -61,8 +60,6 @@ package struct HostAuthorizer: Sendable {
         _ = try self.senders.verify(credential, now: self.clock.now())
         return .host(credential)
     }
-
-    private static func caller(_ verified: VerifiedSender) -> Caller { .sender(verified.sender, .token(verified)) }
 
     /// - Parameter fault: Why the authorization is no host's credential.
     private func sender(
@@ -79,11 +76,7 @@ package struct HostAuthorizer: Sendable {
             let both = "as a host credential: \(fault.sentence); as a provider token: \(error.sentence)"
             throw Problem(.invalidCredential, fault.sentence == error.sentence ? error.sentence : both)
         }
-        do throws(ProviderTokenError) {
-            return Self.caller(try self.tokens.verify(token, authorization))
-        } catch {
-            throw Problem(error)
-        }
+        return try self.senders.caller(token, now: self.clock.now())
     }
 
     /// The sender that a caller, once let in, speaks for by the keys and certificates in force now; nil if its

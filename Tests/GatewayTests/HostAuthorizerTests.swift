@@ -95,26 +95,42 @@ import WidgetModel
         #expect(self.code(try self.key.providerToken(Sports.otherTeam)) == .invalidCredential)
     }
 
-    @Test func `a provider token's signature is verified once, by the keys that are in force`() throws {
+    @Test func `a signature is verified once, by the keys that are in force`() throws {
         let senders = SenderDirectory(keys: [self.key.known()])
-        let tokens = VerifiedTokens(senders: senders, clock: self.time.makeClock(), seed: 7)
-        let authorizer = HostAuthorizer(senders: senders, tokens: tokens, clock: self.time.makeClock())
-        func sender(_ authorization: String) throws(Problem) -> Sender? {
+        let callers = VerifiedCallers(senders: senders, clock: self.time.makeClock(), seed: 7)
+        let authorizer = HostAuthorizer(senders: senders, callers: callers, clock: self.time.makeClock())
+        func code(_ authorization: String) -> Problem.Code? {
             var request = HTTPRequest(method: "GET", target: "/v1/hosts/00/state")
             request.headers.append("authorization", authorization)
-            return try authorizer.caller(of: request).sender
+            return problem { () throws(Problem) in try authorizer.caller(of: request) }?.code
         }
         let token = try self.key.providerToken()
-        for _ in 0..<3 {
-            #expect(try sender(token)?.team == Sports.team)
-            #expect(tokens.count == 1)
+        let credential = try self.key.hostCredential(Sports.token("phone"), lasting: .hours(2))
+        for (authorization, count) in [(token, 1), (credential, 2)] {
+            for _ in 0..<3 {
+                #expect(code(authorization) == nil)
+                #expect(callers.count == count)
+            }
         }
-        #expect(try sender(try self.key.hostCredential(Sports.token("phone"))) == nil)
-        #expect(problem { () throws(Problem) in try sender("bearer a.b.c") }?.code == .invalidCredential)
-        #expect(tokens.count == 1)
-        try senders.keys.replace { () throws(TLSError) in [] }
-        #expect(problem { () throws(Problem) in try sender(token) }?.code == .invalidCredential)
-        #expect(tokens.count == 0)
+        // Refused ones are not remembered.
+        #expect(code("bearer a.b.c") == .invalidCredential)
+        #expect(code(try self.key.hostCredential(Sports.token("phone"), app: Sports.otherApp)) == .invalidCredential)
+        #expect(callers.count == 2)
+
+        // A remembered one ends in time, too.
+        self.time.pass(.hours(1) + .seconds(1))
+        #expect(code(token) == .expiredCredential)
+        #expect(code(credential) == nil)
+        self.time.pass(.hours(2))
+        #expect(code(credential) == .expiredCredential)
+
+        // Another key of that name knows none of them.
+        let later = try self.key.hostCredential(Sports.token("phone"), issuedAt: self.time.wall)
+        #expect(code(later) == nil)
+        let other = try TestKey("ABC123DEFG")
+        try senders.keys.replace { () throws(TLSError) in [other.known()] }
+        #expect(code(later) == .invalidCredential)
+        #expect(callers.count == 0)
     }
 
     @Test func `no refusal tells anything of the credential`() throws {
@@ -128,8 +144,8 @@ import WidgetModel
 }
 
 extension HostAuthorizer {
-    /// An authorizer that remembers provider tokens.
+    /// An authorizer that remembers whom it has verified.
     init(senders: SenderDirectory, clock: LogClock) {
-        self.init(senders: senders, tokens: VerifiedTokens(senders: senders, clock: clock, seed: 7), clock: clock)
+        self.init(senders: senders, callers: VerifiedCallers(senders: senders, clock: clock, seed: 7), clock: clock)
     }
 }

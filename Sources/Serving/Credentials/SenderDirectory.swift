@@ -64,6 +64,16 @@ package struct SenderDirectory: Sendable {
         return verified
     }
 
+    /// The caller behind a provider token, which this verifies.
+    package func caller(_ token: ProviderToken, now: Instant) throws(Problem) -> Caller {
+        do throws(ProviderTokenError) {
+            let verified = try self.verify(token, now: now)
+            return .sender(verified.sender, .token(verified))
+        } catch {
+            throw Problem(error)
+        }
+    }
+
     /// Checks the age of a token that was verified.
     package func check(
         _ verified: VerifiedSender,
@@ -107,6 +117,23 @@ package struct SenderDirectory: Sendable {
             throw Self.problem("no such key of that team")
         }
         return try self.check(credential, of: key, now: now)
+    }
+
+    /// Checks that the credential of a caller that was verified before holds now.
+    package func check(_ caller: Caller, now: Instant) throws(Problem) {
+        switch caller {
+        case .host(let credential): _ = try self.verifyAgain(credential, now: now)
+        case .sender(_, .token(let verified)):
+            do throws(ProviderTokenError) {
+                try self.check(verified, now: now)
+            } catch {
+                throw Problem(error)
+            }
+        case .sender(_, .certificate(let certificate)):
+            guard case .sender = self.certificates.judge(certificate) else {
+                throw Problem(.invalidCredential, "the client certificate is not of a sender any more")
+            }
+        }
     }
 
     /// The sender that a proof speaks for, by the keys and certificates that are in force now; nil if it does not hold
