@@ -21,7 +21,7 @@ extension Gateway {
             apps: parts.files.apps,
             authorizer: HostAuthorizer(
                 senders: parts.files.senders,
-                callers: self.verifiedCallers(parts.files, by: self.credentialClock),
+                credentials: self.verifiedCredentials(parts.files, by: self.credentialClock),
                 clock: self.credentialClock
             ),
             directory: self.directory,

@@ -67,7 +67,7 @@ extension Gateway {
                 self.configuration.operators,
                 ownToken: self.configuration.listeners.ops.isEnabled ? self.operatorToken : nil,
                 revocations: files.senders.certificates,
-                callers: self.verifiedCallers(files, by: self.clock)
+                credentials: self.verifiedCredentials(files, by: self.clock)
             ),
             gate: OperatorGate(
                 address: self.configuration.listeners.ops.address,
@@ -82,9 +82,9 @@ extension Gateway {
         )
     }
 
-    /// The callers that one listener has verified.
-    func verifiedCallers(_ files: Files, by clock: LogClock) -> VerifiedCallers {
-        VerifiedCallers(
+    /// Remembers the credentials that the routes of hosts, or those of operators, have verified.
+    func verifiedCredentials(_ files: Files, by clock: LogClock) -> VerifiedCredentials {
+        VerifiedCredentials(
             senders: files.senders,
             clock: clock,
             capacity: { files.apps.bounds.intake.verifiedTokensMax },

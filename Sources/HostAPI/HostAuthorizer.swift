@@ -7,18 +7,18 @@ package import WidgetModel
 /// Verifies the `authorization` of requests that are not pushes.
 package struct HostAuthorizer: Sendable {
     private let senders: SenderDirectory
-    private let callers: VerifiedCallers
+    private let credentials: VerifiedCredentials
     private let clock: LogClock
     /// The log's time.
     var now: Instant { self.clock.now() }
 
     /// - Parameters:
     ///   - senders: The known senders.
-    ///   - callers: Remembers whose credentials were verified.
+    ///   - credentials: Remembers those that were verified.
     ///   - clock: Judges the age of credentials.
-    package init(senders: SenderDirectory, callers: VerifiedCallers, clock: LogClock) {
+    package init(senders: SenderDirectory, credentials: VerifiedCredentials, clock: LogClock) {
         self.senders = senders
-        self.callers = callers
+        self.credentials = credentials
         self.clock = clock
     }
 
@@ -46,27 +46,31 @@ package struct HostAuthorizer: Sendable {
             )
         }
         let authorization = Array(value.utf8)
-        return try self.callers.caller(of: authorization) { () throws(Problem) in try self.verify(authorization) }
+        let credential = try self.credentials.credential(in: authorization) { () throws(Problem) in
+            try self.credential(authorization)
+        }
+        return credential.caller
     }
 
-    private func verify(_ authorization: [UInt8]) throws(Problem) -> Caller {
+    /// The credential in an `authorization` value, whose signature this verifies.
+    private func credential(_ authorization: [UInt8]) throws(Problem) -> VerifiedCredential {
         let reader = JSONReader()
         let credential: HostCredential
         do throws(TokenError) {
             credential = try HostCredential.parse(authorization: authorization.span, reader: reader)
         } catch {
-            return try self.sender(authorization, notAHost: error, reader)
+            return try self.token(authorization, notAHost: error, reader)
         }
-        _ = try self.senders.verify(credential, now: self.clock.now())
+        try self.senders.identify(credential)
         return .host(credential)
     }
 
     /// - Parameter fault: Why the authorization is no host's credential.
-    private func sender(
+    private func token(
         _ authorization: [UInt8],
         notAHost fault: TokenError,
         _ reader: JSONReader
-    ) throws(Problem) -> Caller {
+    ) throws(Problem) -> VerifiedCredential {
         let token: ProviderToken
         do throws(ProviderTokenError) {
             token = try ProviderToken.parse(authorization: authorization.span, reader: reader)
@@ -76,7 +80,11 @@ package struct HostAuthorizer: Sendable {
             let both = "as a host credential: \(fault.sentence); as a provider token: \(error.sentence)"
             throw Problem(.invalidCredential, fault.sentence == error.sentence ? error.sentence : both)
         }
-        return try self.senders.caller(token, now: self.clock.now())
+        do throws(ProviderTokenError) {
+            return .token(try self.senders.identify(token))
+        } catch {
+            throw Problem(error)
+        }
     }
 
     /// The sender that a caller, once let in, speaks for by the keys and certificates in force now; nil if its
@@ -84,7 +92,7 @@ package struct HostAuthorizer: Sendable {
     package func present(_ caller: Caller) -> Sender? {
         let now = self.clock.now()
         return switch caller {
-        case .host(let credential): try? self.senders.verifyAgain(credential, now: now)
+        case .host(let credential): try? self.senders.check(credential, now: now)
         case .sender(_, let proof): self.senders.present(proof, now: now)
         }
     }

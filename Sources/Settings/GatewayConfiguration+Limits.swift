@@ -44,7 +44,8 @@ extension GatewayConfiguration {
         package var bulkRequestsMax = 64
         /// Hex digits of a device token. Default 400; above it `BadDeviceToken`.
         package var tokenDigitsMax = 400
-        /// Verified provider tokens that each event loop remembers. Default 1,024; the oldest makes room.
+        /// Verified provider tokens that each event loop remembers, and verified credentials that the routes of hosts and those of operators
+        /// remember. Default 1,024; the oldest makes room.
         package var verifiedTokensMax = 1024
         /// Credentials that one connection may have refused at once. Default 20; it is slowed down when half are used up, and ended
         /// with one more.

@@ -3,6 +3,7 @@ import HTTPTransport
 import HostAPI
 import Partitions
 import Serving
+import Synchronization
 import TLS
 import Testing
 import WidgetModel
@@ -97,31 +98,44 @@ import WidgetModel
 
     @Test func `a signature is verified once, by the keys that are in force`() throws {
         let senders = SenderDirectory(keys: [self.key.known()])
-        let callers = VerifiedCallers(senders: senders, clock: self.time.makeClock(), seed: 7)
-        let authorizer = HostAuthorizer(senders: senders, callers: callers, clock: self.time.makeClock())
+        let credentials = VerifiedCredentials(senders: senders, clock: self.time.makeClock(), seed: 7)
+        let authorizer = HostAuthorizer(senders: senders, credentials: credentials, clock: self.time.makeClock())
         func code(_ authorization: String) -> Problem.Code? {
             var request = HTTPRequest(method: "GET", target: "/v1/hosts/00/state")
             request.headers.append("authorization", authorization)
             return problem { () throws(Problem) in try authorizer.caller(of: request) }?.code
         }
+        /// The answer where nothing may be verified.
+        func remembered(_ authorization: String) -> Problem.Code? {
+            problem { () throws(Problem) in
+                try credentials.credential(in: Array(authorization.utf8)) { () throws(Problem) in
+                    throw Problem(.internal, "verified again")
+                }
+            }?.code
+        }
         let token = try self.key.providerToken()
         let credential = try self.key.hostCredential(Sports.token("phone"), lasting: .hours(2))
         for (authorization, count) in [(token, 1), (credential, 2)] {
-            for _ in 0..<3 {
-                #expect(code(authorization) == nil)
-                #expect(callers.count == count)
-            }
+            #expect(remembered(authorization) == .internal)
+            #expect(code(authorization) == nil)
+            #expect(remembered(authorization) == nil)
+            // Another spelling of the scheme is no other credential.
+            #expect(remembered("BEARER  \(authorization.dropFirst("bearer ".count))") == nil)
+            #expect(credentials.count == count)
         }
-        // Refused ones are not remembered.
         #expect(code("bearer a.b.c") == .invalidCredential)
-        #expect(code(try self.key.hostCredential(Sports.token("phone"), app: Sports.otherApp)) == .invalidCredential)
-        #expect(callers.count == 2)
+        #expect(code(try TestKey("ABC123DEFG").hostCredential(Sports.token("phone"))) == .invalidCredential)
+        #expect(credentials.count == 2)
 
-        // A remembered one ends in time, too.
+        // Time and rights are checked at each use.
+        let foreign = try self.key.hostCredential(Sports.token("phone"), app: Sports.otherApp)
+        #expect(code(foreign) == .invalidCredential)
+        #expect(remembered(foreign) == .invalidCredential)
         self.time.pass(.hours(1) + .seconds(1))
-        #expect(code(token) == .expiredCredential)
-        #expect(code(credential) == nil)
+        #expect(remembered(token) == .expiredCredential)
+        #expect(remembered(credential) == nil)
         self.time.pass(.hours(2))
+        #expect(remembered(credential) == .expiredCredential)
         #expect(code(credential) == .expiredCredential)
 
         // Another key of that name knows none of them.
@@ -130,7 +144,33 @@ import WidgetModel
         let other = try TestKey("ABC123DEFG")
         try senders.keys.replace { () throws(TLSError) in [other.known()] }
         #expect(code(later) == .invalidCredential)
-        #expect(callers.count == 0)
+        #expect(credentials.count == 0)
+    }
+
+    @Test func `so many credentials are remembered as the limit says, from its change on`() throws {
+        let room = Mutex(2)
+        let senders = SenderDirectory(keys: [self.key.known()])
+        let credentials = VerifiedCredentials(
+            senders: senders,
+            clock: self.time.makeClock(),
+            capacity: { room.withLock { $0 } },
+            seed: 7
+        )
+        let authorizer = HostAuthorizer(senders: senders, credentials: credentials, clock: self.time.makeClock())
+        func show(_ phone: String) throws {
+            var request = HTTPRequest(method: "GET", target: "/v1/hosts/00/state")
+            request.headers.append("authorization", try self.key.hostCredential(Sports.token(phone)))
+            _ = try authorizer.caller(of: request)
+        }
+        for (phone, count) in [("a", 1), ("b", 2), ("c", 2)] {
+            try show(phone)
+            #expect(credentials.count == count)
+        }
+        room.withLock { $0 = 3 }
+        for (phone, count) in [("a", 1), ("b", 2), ("c", 3), ("d", 3)] {
+            try show(phone)
+            #expect(credentials.count == count)
+        }
     }
 
     @Test func `no refusal tells anything of the credential`() throws {
@@ -144,8 +184,9 @@ import WidgetModel
 }
 
 extension HostAuthorizer {
-    /// An authorizer that remembers whom it has verified.
+    /// An authorizer that remembers the credentials that it has verified.
     init(senders: SenderDirectory, clock: LogClock) {
-        self.init(senders: senders, callers: VerifiedCallers(senders: senders, clock: clock, seed: 7), clock: clock)
+        let credentials = VerifiedCredentials(senders: senders, clock: clock, seed: 7)
+        self.init(senders: senders, credentials: credentials, clock: clock)
     }
 }

@@ -50,7 +50,7 @@ struct OperatorScene {
         )
         let clock = ownClock ?? self.scene.time.makeClock()
         self.travel = movable.map { [log = self.scene.log] in TimeTravel($0, clock, log) }
-        let readers = senders.map { VerifiedCallers(senders: $0, clock: clock, seed: 7) }
+        let readers = senders.map { VerifiedCredentials(senders: $0, clock: clock, seed: 7) }
         self.access = try access ?? .knowing(tokens, readers: readers)
         let (counters, senderLimits) = (PushCounters(), SenderLimits())
         self.watch = GatewayWatch(
@@ -148,12 +148,12 @@ extension OperatorAccess {
         _ tokens: [String],
         _ certificates: [GatewayConfiguration.OperatorCertificate] = [],
         revocations: ClientCertificates = ClientCertificates(),
-        readers: VerifiedCallers? = nil
+        readers: VerifiedCredentials? = nil
     ) throws -> OperatorAccess {
         var operators = GatewayConfiguration.Operators()
         operators.tokens = tokens.map { Secret($0) }
         operators.certificates = certificates
         operators.isOpen = tokens.isEmpty && certificates.isEmpty
-        return try OperatorAccess(operators, revocations: revocations, callers: readers)
+        return try OperatorAccess(operators, revocations: revocations, credentials: readers)
     }
 }

@@ -152,3 +152,12 @@ import WidgetModel
         #expect(self.verify(credential) == .failure(.invalidProviderToken))
     }
 }
+
+extension SenderDirectory {
+    /// Verifies a provider token and its age.
+    fileprivate func verify(_ token: ProviderToken, now: Instant) throws(ProviderTokenError) -> VerifiedSender {
+        let verified = try self.identify(token)
+        try self.check(verified, now: now)
+        return verified
+    }
+}

@@ -427,7 +427,7 @@ import WidgetModel
         let time = FakeTime()
         let key = try TestKey(Names.own.key)
         let senders = SenderDirectory(keys: [Self.reader(key)])
-        let tokens = VerifiedCallers(senders: senders, clock: time.makeClock(), capacity: { 2 }, seed: 7)
+        let tokens = VerifiedCredentials(senders: senders, clock: time.makeClock(), capacity: { 2 }, seed: 7)
         let first = try key.providerToken()
         for _ in 0..<3 {
             _ = try tokens.sender(first)

@@ -13,24 +13,24 @@ package struct OperatorAccess: Sendable {
     private let known: Shared<Known>
     private let revocations: ClientCertificates
     private let ownToken: OperatorTokenFile?
-    private let callers: VerifiedCallers?
+    private let credentials: VerifiedCredentials?
 
     /// - Parameters:
     ///   - operators: The configuration's operators.
     ///   - ownToken: Where the gateway's own token is or is to be; nil for a gateway that has none.
     ///   - revocations: Certificates that are no longer believed.
-    ///   - callers: Knows senders by their provider tokens; nil where none is let in.
+    ///   - credentials: Knows senders by their provider tokens; nil where none is let in.
     /// - Throws: If the own token is needed, and can be neither read nor made.
     package init(
         _ operators: GatewayConfiguration.Operators,
         ownToken: OperatorTokenFile? = nil,
         revocations: ClientCertificates = ClientCertificates(),
-        callers: VerifiedCallers? = nil
+        credentials: VerifiedCredentials? = nil
     ) throws(OperatorTokenFile.FileError) {
         self.known = Shared(try Known(operators, ownToken))
         self.ownToken = ownToken
         self.revocations = revocations
-        self.callers = callers
+        self.credentials = credentials
     }
 
     /// The file with the gateway's own token, while that counts.
@@ -111,10 +111,10 @@ package struct OperatorAccess: Sendable {
         }
         if let found { return Visitor(found) }
         // Two dots: a JWT.
-        guard let callers = self.callers, parts[1].count(where: { $0 == "." }) == 2 else {
+        guard let credentials = self.credentials, parts[1].count(where: { $0 == "." }) == 2 else {
             throw Problem(.invalidCredential, "the gateway does not know this operator token")
         }
-        return try Self.reader(try callers.sender(authorization))
+        return try Self.reader(try credentials.sender(authorization))
     }
 
     /// A sender whose key reads.

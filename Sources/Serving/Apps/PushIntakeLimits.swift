@@ -11,7 +11,8 @@ package struct PushIntakeLimits: Hashable, Sendable {
     package var tokenDigitsMax = 400
     /// Streams of a connection before its first good provider token. Default 1,000; APNs has 1.
     package var streamsBeforeTokenMax: UInt32 = 1000
-    /// Verified provider tokens that each event loop remembers. Default 1,024.
+    /// Verified provider tokens that each event loop remembers, and verified credentials that the routes of hosts and those of operators
+    /// remember. Default 1,024.
     package var verifiedTokensMax = 1024
     package var bulk = BulkLimits()
 

@@ -57,23 +57,6 @@ package struct SenderDirectory: Sendable {
         return VerifiedSender(sender: key.sender, times: token.times)
     }
 
-    /// Verifies a provider token and its age.
-    package func verify(_ token: ProviderToken, now: Instant) throws(ProviderTokenError) -> VerifiedSender {
-        let verified = try self.identify(token)
-        try self.check(verified, now: now)
-        return verified
-    }
-
-    /// The caller behind a provider token, which this verifies.
-    package func caller(_ token: ProviderToken, now: Instant) throws(Problem) -> Caller {
-        do throws(ProviderTokenError) {
-            let verified = try self.verify(token, now: now)
-            return .sender(verified.sender, .token(verified))
-        } catch {
-            throw Problem(error)
-        }
-    }
-
     /// Checks the age of a token that was verified.
     package func check(
         _ verified: VerifiedSender,
@@ -98,42 +81,54 @@ package struct SenderDirectory: Sendable {
             ? "nbf is too far in the future" : "iat is too far in the future"
     }
 
-    /// Verifies a host's credential: signed by a key of the team that it names, for an app of that team, in its time.
+    /// Verifies a host's credential: a key of the team that it names signed it. Its time and app have to be checked on every use.
     ///
-    /// - Throws: ``Problem`` with `expired-credential` if it was valid once, else with `invalid-credential`.
-    package func verify(_ credential: HostCredential, now: Instant) throws(Problem) -> Sender {
-        guard let key = self.keys.key(credential.keyID), key.sender.team == credential.claims.team else {
-            throw Self.problem("no such key of that team")
-        }
+    /// - Throws: ``Problem`` with `invalid-credential`.
+    package func identify(_ credential: HostCredential) throws(Problem) {
+        let key = try self.key(of: credential)
         guard key.publicKey.verify(signature: credential.signature.span, message: credential.signingInput.span) else {
             throw Self.problem("the signature is wrong")
         }
-        return try self.check(credential, of: key, now: now)
     }
 
-    /// Verifies a credential whose signature was verified before, by the keys that are in force now.
-    package func verifyAgain(_ credential: HostCredential, now: Instant) throws(Problem) -> Sender {
-        guard let key = self.keys.key(credential.keyID), key.sender.team == credential.claims.team else {
-            throw Self.problem("no such key of that team")
+    /// Checks a host's credential that was verified, by the keys that are in force now: its time, and its app is of its key.
+    ///
+    /// - Throws: ``Problem`` with `expired-credential` if it was valid once, else with `invalid-credential`.
+    @discardableResult
+    package func check(_ credential: HostCredential, now: Instant) throws(Problem) -> Sender {
+        let key = try self.key(of: credential)
+        do throws(TokenError) {
+            try self.hostRules.check(credential.claims, now: now)
+        } catch {
+            throw Self.problem(
+                error.sentence,
+                credential.claims.expiresAt <= now ? .expiredCredential : .invalidCredential
+            )
         }
-        return try self.check(credential, of: key, now: now)
+        guard key.sender.may(.hosts, credential.claims.app) else {
+            throw Self.problem("the key is not for hosts of that app")
+        }
+        return key.sender
     }
 
-    /// Checks that the credential of a caller that was verified before holds now.
-    package func check(_ caller: Caller, now: Instant) throws(Problem) {
-        switch caller {
-        case .host(let credential): _ = try self.verifyAgain(credential, now: now)
-        case .sender(_, .token(let verified)):
+    /// Checks a credential that was verified, by the keys that are in force now.
+    package func check(_ credential: VerifiedCredential, now: Instant) throws(Problem) {
+        switch credential {
+        case .host(let credential): try self.check(credential, now: now)
+        case .token(let verified):
             do throws(ProviderTokenError) {
                 try self.check(verified, now: now)
             } catch {
                 throw Problem(error)
             }
-        case .sender(_, .certificate(let certificate)):
-            guard case .sender = self.certificates.judge(certificate) else {
-                throw Problem(.invalidCredential, "the client certificate is not of a sender any more")
-            }
         }
+    }
+
+    private func key(of credential: HostCredential) throws(Problem) -> Key {
+        guard let key = self.keys.key(credential.keyID), key.sender.team == credential.claims.team else {
+            throw Self.problem("no such key of that team")
+        }
+        return key
     }
 
     /// The sender that a proof speaks for, by the keys and certificates that are in force now; nil if it does not hold
@@ -149,21 +144,6 @@ package struct SenderDirectory: Sendable {
             guard case .sender(let sender) = self.certificates.judge(certificate) else { return nil }
             return sender
         }
-    }
-
-    private func check(_ credential: HostCredential, of key: Key, now: Instant) throws(Problem) -> Sender {
-        do throws(TokenError) {
-            try self.hostRules.check(credential.claims, now: now)
-        } catch {
-            throw Self.problem(
-                error.sentence,
-                credential.claims.expiresAt <= now ? .expiredCredential : .invalidCredential
-            )
-        }
-        guard key.sender.may(.hosts, credential.claims.app) else {
-            throw Self.problem("the key is not for hosts of that app")
-        }
-        return key.sender
     }
 
     private static func problem(_ sentence: String, _ code: Problem.Code = .invalidCredential) -> Problem {
