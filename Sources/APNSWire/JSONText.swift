@@ -38,7 +38,24 @@ extension JSONValue {
 
     private static func append(_ string: String, to text: inout [UInt8]) {
         text.append(UInt8(ascii: "\""))
-        for byte in string.utf8 {
+        let bytes = string.utf8.span
+        // Nearly all texts are appended as they are, with one check for room.
+        if Self.isPlain(bytes) { text.append(copying: bytes) } else { Self.append(escaping: bytes, to: &text) }
+        text.append(UInt8(ascii: "\""))
+    }
+
+    /// Whether no byte has to be escaped.
+    private static func isPlain(_ bytes: Span<UInt8>) -> Bool {
+        for index in bytes.indices {
+            let byte = bytes[index]
+            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return false }
+        }
+        return true
+    }
+
+    private static func append(escaping bytes: Span<UInt8>, to text: inout [UInt8]) {
+        for index in bytes.indices {
+            let byte = bytes[index]
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
                 text.append(UInt8(ascii: "\\"))
@@ -52,6 +69,5 @@ extension JSONValue {
             default: text.append(byte)
             }
         }
-        text.append(UInt8(ascii: "\""))
     }
 }

@@ -38,6 +38,27 @@ import WidgetModel
         #expect(try self.reader.parse(value.jsonText) == value)
     }
 
+    @Test(arguments: UInt8(0)..<128)
+    func `a character is written as it is or escaped, wherever it stands in a text`(byte: UInt8) throws {
+        let character = String(decoding: [byte], as: UTF8.self)
+        let escaped =
+            switch byte {
+            case 0x22: #"\""#
+            case 0x5C: #"\\"#
+            case 0x0A: #"\n"#
+            case 0x0D: #"\r"#
+            case 0x09: #"\t"#
+            case 0..<0x10: #"\u000\#(String(byte, radix: 16))"#
+            case 0x10..<0x20: #"\u00\#(String(byte, radix: 16))"#
+            default: character
+            }
+        for (before, after) in [("", ""), ("é", ""), ("", "東"), ("plain ", " text")] {
+            let text = JSONValue.string(before + character + after).jsonText
+            #expect(String(decoding: text, as: UTF8.self) == "\"\(before)\(escaped)\(after)\"")
+            #expect(try self.reader.parse(text) == .string(before + character + after))
+        }
+    }
+
     @Test(
         arguments: [
             ("", JSONError.Code.empty, nil), (" \n", .empty, nil), ("{\"a\":1,}", .syntax, 7), ("[1 , ]", .syntax, 5),
