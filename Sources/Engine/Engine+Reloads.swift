@@ -147,7 +147,7 @@ extension Engine {
         var slot = taken.head
         while !slot.isNone {
             let match = self.reloads[slot]
-            self.reloads.endWaiting(slot)
+            self.reloads.stopWaiting(slot)
             self.ledger.moveOutcome(of: match.push, from: .deferred, to: .issued, at: self.time)
             latest = max(latest, match.expiresAt)
             if match.priority.rawValue > urgency { (primary, urgency) = (slot, match.priority.rawValue) }

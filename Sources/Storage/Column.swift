@@ -29,7 +29,7 @@ public import CKernels
     public init(zeros count: Int) {
         self.init()
         self.resize(to: count)
-        self.clear()
+        self.zeroNewMemory()
         self.length = count
     }
 
@@ -221,9 +221,9 @@ public import CKernels
         self.capacity = capacity
     }
 
-    /// Sets every bit of memory that was just made to 0.
+    /// Sets every bit to 0. Precondition: the memory was made just now.
     @inlinable
-    mutating func clear() {
+    mutating func zeroNewMemory() {
         let size = self.byteCount
         // New blocks from this size on are zero as they are. Sound: writes the whole block, whose elements are plain.
         guard size < 1 << 20, let memory = unsafe self.memory else { return }

@@ -11,7 +11,7 @@ public enum SeededHash {
         return UInt64(truncatingIfNeeded: hasher.finalize())
     }()
 
-    /// The hash of a word that is already joined by exclusive or with a seed, or with the hash of the earlier words.
+    /// The hash of a word. The caller has XORed it with a seed, or with the hash of the words before it.
     @inlinable @inline(__always)
     public static func fold(_ word: UInt64) -> UInt64 {
         let product = (word ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)

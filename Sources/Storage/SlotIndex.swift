@@ -6,7 +6,7 @@ public import WidgetModel
 /// the table grows. A table that becomes too full is moved to one of twice the size a few cells with each insertion, so that
 /// none takes long. Never iterated. The caller hashes, and compares through a closure.
 @frozen public struct SlotIndex: ~Copyable, Sendable {
-    /// Cells of the old table that each insertion moves: as many as it takes that it is empty before the new one is full.
+    /// Cells of the old table that each insertion moves: enough that the old table is empty before the new one is full.
     @inlinable static var movedCells: Int { 16 }
     /// A cell of the old table whose number has moved or gone: it does not end a search.
     @inlinable static var gone: UInt64 { 0xFFFF_FFFF << 32 }
@@ -82,7 +82,7 @@ public import WidgetModel
         if size > self.cells.count { self.grow(to: size) }
     }
 
-    /// Adds a number under a hash, whether or not there is one. Precondition: below `UInt32.max`.
+    /// Adds a number under a hash, even if the hash has another number already. Precondition: below `UInt32.max`.
     @inlinable @inline(__always)
     public mutating func insert(_ number: UInt32, _ hash: UInt64) {
         if self.old.count > 0 { self.moveSome() }
@@ -183,7 +183,7 @@ extension SlotIndex {
         self.find(hash) { (number: UInt32) in isSought(Number(raw: number)) }.map { Number(raw: $0) }
     }
 
-    /// Adds a row under a hash, whether or not there is one.
+    /// Adds a row under a hash, even if the hash has another number already.
     @inlinable @inline(__always)
     public mutating func insert<Tag>(_ number: Number<Tag>, _ hash: UInt64) { self.insert(number.raw, hash) }
 

@@ -32,6 +32,11 @@ import WidgetModel
         )
     }
 
+    @Test func `a host has a date for each session`() {
+        let sessions = HostTable.ColdFields().sessionsUntil
+        #expect(sessions.indices == 0..<HostSession.allCases.count)
+    }
+
     @Test func `rows take whole lines of memory, or few`() {
         #expect(MemoryLayout<HostTable.Row>.size == 128)
         #expect(MemoryLayout<HostTable.Name>.size == 8)

@@ -1,6 +1,7 @@
-import Engine
 import Testing
 import WidgetModel
+
+@testable import Engine
 
 /// A push to an app is one record of every partition, and one push.
 @Suite struct PushCountTests {
@@ -22,5 +23,11 @@ import WidgetModel
         #expect(senders.map(\.pushes) == [1 + counted])
         #expect(senders.map(\.repeats) == [counted])
         #expect(senders.map(\.matched) == [2])
+    }
+
+    @Test func `a push's row has a count for each outcome, and one for each reason of a failure`() {
+        let row = PushTable.Row.blank
+        #expect(row.counts.count == PushOutcome.allCases.count)
+        #expect(row.failures.count == FailureReason.allCases.count)
     }
 }

@@ -84,7 +84,7 @@ import WidgetModel
         tokens.bind(token, to: TokenTable.Binding(host: 4, instance: .none))
         #expect(tokens.binding(of: token) == TokenTable.Binding(host: 4, instance: .none))
         tokens.bind(token, to: TokenTable.Binding(host: 3, instance: 8))
-        tokens.remove(token, ofApp: 0, .leaseEnded, at: Instant(seconds: 1))
+        tokens.markRemoved(token, ofApp: 0, .leaseEnded, at: Instant(seconds: 1))
         Self.erase([token], from: &tokens)
         // The number is used again.
         let other = tokens.bind(Self.token(2, bytes: 32), to: TokenTable.Binding(host: 5, instance: .none))
@@ -98,7 +98,7 @@ import WidgetModel
         let all = (0..<6).map { Self.token($0, bytes: 32) }
         for (number, token) in all.enumerated() where number != 5 {
             tokens.bind(token, to: TokenTable.Binding(host: 3, instance: .none))
-            if number != 4 { tokens.remove(token, ofApp: 0, .unregistered, at: Instant(seconds: 1)) }
+            if number != 4 { tokens.markRemoved(token, ofApp: 0, .unregistered, at: Instant(seconds: 1)) }
         }
         // One that is bound, one that was never known, and one that is named twice.
         Self.erase([all[0], all[2], all[4], all[5], all[2]], from: &tokens)
@@ -115,7 +115,7 @@ import WidgetModel
         let old = Self.token(1, bytes: count)
         let slot = tokens.bind(old, to: TokenTable.Binding(host: 1, instance: .none))
         tokens.append(slot, boundAt: Instant(seconds: 1), .development, to: &first)
-        tokens.remove(old, ofApp: 0, .unregistered, at: Instant(seconds: 2))
+        tokens.markRemoved(old, ofApp: 0, .unregistered, at: Instant(seconds: 2))
         tokens.unlinkAll(from: &first)
         #expect(first.isNone)
         #expect(tokens.binding(of: old) == nil)
@@ -172,7 +172,7 @@ import WidgetModel
             if let binding = tokens.binding(of: token) {
                 let old = binding.host.index
                 if random.next().isMultiple(of: 2) {
-                    tokens.remove(token, ofApp: 0, .unregistered, at: Instant(seconds: Int64(step)))
+                    tokens.markRemoved(token, ofApp: 0, .unregistered, at: Instant(seconds: Int64(step)))
                     tokens.unlink(token, from: &firsts[old])
                     model[old].removeAll { $0 == token }
                     continue

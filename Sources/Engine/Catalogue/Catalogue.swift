@@ -45,8 +45,9 @@ struct Catalogue: ~Copyable, Sendable {
         /// Policies that were replaced less than a window ago, oldest first: they still bind the windows they opened.
         var replaced: [Replaced] = []
         var isConfigured = true
-        /// Until when nothing of it reloads by an order of its own, and by that or its app's.
+        /// When a pause of the kind alone ends.
         var ownPausedUntil = Instant.distantPast
+        /// When the last pause ends, the kind's own or its app's.
         fileprivate(set) var pausedUntil = Instant.distantPast
 
         /// A kind by its settings: one that is new, or was read back.
@@ -223,7 +224,7 @@ extension Catalogue {
         return moved
     }
 
-    /// Puts other kinds in the place of these, and gives these: so callers can calculate by the kinds of before, and swap back.
+    /// Swaps the kinds with other ones. A caller can then calculate by the earlier kinds, and swap back.
     ///
     /// - Parameter kinds: Kinds, by number.
     mutating func swapKinds(with kinds: inout [Kind]) { swap(&self.kinds, &kinds) }

@@ -28,13 +28,13 @@ struct DecisionLog: ~Copyable, Sendable {
     private(set) var capacity: Int
     /// How many decisions were ever noted; the next one's number.
     private(set) var count: UInt64
-    /// The number that was the first in the ring: from its place on, numbers have the next places.
+    /// The number whose entry has the first place; later numbers have the places behind it, in a ring.
     private var start: UInt64
 
     /// Bytes of memory held.
     var byteCount: Int { self.entries.byteCount }
 
-    /// How many of them are not kept any more.
+    /// How many decisions are no longer kept.
     var evicted: Int { Int(clamping: self.count - UInt64(self.entries.count)) }
 
     /// A log without entries. One that is read back gets them by ``restore(_:)``.
@@ -56,6 +56,7 @@ struct DecisionLog: ~Copyable, Sendable {
         guard self.entries.count < min(UInt64(self.capacity), self.count) else { return false }
         if entry.previous >= self.count { entry.previous = Self.none }
         self.entries.append(PackedDecision(entry))
+        // A full ring came by numbers modulo the capacity, so number 0 has the first place.
         self.start = self.entries.count < self.capacity ? self.oldest : 0
         return true
     }
@@ -63,8 +64,8 @@ struct DecisionLog: ~Copyable, Sendable {
     /// How many are kept.
     var kept: Int { self.entries.count }
 
-    /// An entry by its place in a snapshot: the oldest has the first. In that of a full ring each has the rest of its number by the
-    /// capacity, wherever it is here.
+    /// An entry by its place in a snapshot. The oldest has place 0 while the ring is not full. In a full ring, the place is the number
+    /// modulo the capacity.
     func entry(atPlace place: Int) -> Entry {
         let (oldest, capacity) = (self.oldest, UInt64(self.capacity))
         guard self.entries.count == self.capacity else { return self.entry(oldest + UInt64(place)) }

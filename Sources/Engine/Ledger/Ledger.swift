@@ -59,9 +59,11 @@ extension Ledger {
         var decisions: DecisionLog
     }
 
-    /// Does some of the work of keeping as much as limits say. Other rings are filled, and used once they have all that they have room for.
+    /// Gives the rings of repeats and decisions the capacities of these limits, slice by slice: fills new rings with the newest entries,
+    /// and puts them in place when they are full or have all.
     ///
-    /// - Returns: Whether they are used.
+    /// - Parameter units: The most units; afterwards, the unused rest.
+    /// - Returns: Whether the rings have these capacities now.
     mutating func resize(to limits: EngineLimits, _ units: inout Int) -> Bool {
         var rings =
             self.rings.take()
@@ -140,14 +142,14 @@ extension Ledger {
         return matched
     }
 
-    /// Counts one more match of an open push, which starts with this outcome; for `failed` see ``moveOutcome(of:from:to:at:)``.
+    /// Counts one more match of an open push, which starts with this outcome. If that is `failed`, call ``countFailure(of:_:)`` as well.
     @inline(__always)
     mutating func countMatch(of push: PushNumber, as outcome: PushOutcome) {
         self.pushes.countMatch(of: push, as: outcome)
     }
 
-    /// An instance's push goes from one outcome to the next. Precondition: the old one is not final, and counted. Each that comes to
-    /// `failed` is one of ``countFailure(of:_:)``, too.
+    /// An instance's push goes from one outcome to the next. Precondition: the old one is not final, and counted. If the new
+    /// one is `failed`, call ``countFailure(of:_:)`` as well.
     @inline(__always)
     mutating func moveOutcome(of push: PushNumber, from old: PushOutcome, to new: PushOutcome, at now: Instant) {
         self.pushes.moveOutcome(of: push, from: old, to: new, at: now)

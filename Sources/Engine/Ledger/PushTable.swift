@@ -5,7 +5,7 @@ import WidgetModel
 ///
 /// Rows of complete pushes are kept for questions, in the order in which they completed, within the limits.
 struct PushTable: ~Copyable, Sendable {
-    /// When a row completed that is no push any more.
+    /// The time of completion in a row whose push was evicted.
     private static let evicted = Instant.distantPast
 
     struct Row: Sendable {

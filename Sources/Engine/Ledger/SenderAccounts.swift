@@ -20,7 +20,8 @@ struct SenderAccounts: Sendable {
         }
     }
 
-    /// A push was decided for every instance that it matched here; another partition may count the push itself.
+    /// Adds a push whose matching is over, with the outcomes that it has now. Outcomes of waiting pushes that come later are not added.
+    /// Another partition may count the push itself.
     @inline(__always)
     mutating func countPush(_ row: PushTable.Row, isCounted: Bool) {
         var account = self[row.team]

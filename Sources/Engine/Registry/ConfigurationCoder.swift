@@ -3,8 +3,8 @@ import IntentMatching
 import Storage
 import WidgetModel
 
-/// Codes the configurations of instances as few bytes, and decodes them: as an array of values, one of three parameters takes
-/// 160 bytes, and so seven to some thirty.
+/// Codes the configurations of instances as few bytes, and decodes them. A configuration of three parameters takes 160 bytes as an array of
+/// values, and seven to about thirty coded.
 struct ConfigurationCoder: ~Copyable, Sendable {
     /// The names of a configuration's parameters, in their order: most instances of a kind have the same.
     private struct Shape: Hashable, Sendable {
@@ -39,7 +39,7 @@ struct ConfigurationCoder: ~Copyable, Sendable {
         self.writer.bytes.removeAll(keepingCapacity: true)
         let parameters = configuration.parameters
         guard !parameters.isEmpty else { return }
-        self.findShape(of: parameters)
+        self.noteShape(of: parameters)
         if let number = self.latest.number {
             self.writer.write(count: number + 1)
         } else {
@@ -92,7 +92,7 @@ struct ConfigurationCoder: ~Copyable, Sendable {
 
     /// Makes a configuration's shape the latest.
     @inline(__always)
-    private mutating func findShape(of parameters: [Configuration.Parameter]) {
+    private mutating func noteShape(of parameters: [Configuration.Parameter]) {
         let names = self.latest.shape.names
         if names.count == parameters.count,
             names.indices.allSatisfy({ self.names[names[$0]].hasSameBytes(as: parameters[$0].name) })

@@ -33,7 +33,7 @@ struct HostTable: ~Copyable, Sendable {
         var revision: UInt64 = 0
         var registeredAt: Instant
         var firstRegisteredAt: Instant
-        /// `noLease`, or when it ends.
+        /// When the registration ends by itself; `noLease` if it does not.
         private var leaseEnd = Self.noLease
         /// One, or none while all of it is as at first.
         private var coldRow: [ColdFields] = []
@@ -60,8 +60,11 @@ struct HostTable: ~Copyable, Sendable {
     /// Fields that most hosts never change: they lie apart from the row, from the first change on.
     struct ColdFields: Sendable {
         var foregroundUntil = Instant.distantPast
+        /// When each session ends, by the raw value of its kind.
         var sessionsUntil = InlineArray<3, Instant>(repeating: .distantPast)
+        /// The budget that the host's instances share, if a kind has one for all of them.
         var budget = ReloadBudget()
+        /// The pace of the terms by which that budget was charged last, in milliseconds; 0 before.
         var budgetInterval: UInt32 = 0
 
         /// Whether all of it is as at first.

@@ -97,8 +97,9 @@ struct InstanceDetails: ~Copyable, Sendable {
 
     /// Events of an instance beside the reloads that it was given.
     struct Observed: SideRow {
-        /// When it was last looked at, and when the system last reloaded it by itself.
+        /// When it was last looked at.
         var viewedAt = Instant.distantPast
+        /// When the system last reloaded it by itself.
         var systemChangeAt = Instant.distantPast
         /// When a reload that its host has yet to report, its own or after a push to its token, was booked.
         var awaitsReport = Instant.distantPast
@@ -143,8 +144,9 @@ struct InstanceDetails: ~Copyable, Sendable {
         self.heads.expect(rows)
     }
 
-    /// Bytes of memory held by the fields that every instance has, and by those of the side tables.
+    /// Bytes of memory held by the fields that every instance has.
     var byteCount: Int { self.heads.byteCount + self.texts.byteCount }
+    /// Bytes of memory held by the side tables.
     var sideByteCount: Int { self.coldFields.byteCount + self.content.byteCount + self.observed.byteCount }
 
     @inline(__always)

@@ -15,7 +15,7 @@ struct LateSlots<Tag>: Sendable {
     /// None.
     init() {}
 
-    /// Adds a row, and gives the one whose turn it is, if so many wait.
+    /// Adds a row. Returns the oldest one if ``depth`` rows wait already.
     @inline(__always)
     mutating func exchange(_ hash: UInt64, _ slot: Number<Tag>) -> (hash: UInt64, slot: Number<Tag>)? {
         let oldest = self.added - self.taken == Self.depth ? self.takeFirst() : nil

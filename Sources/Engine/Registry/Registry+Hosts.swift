@@ -39,7 +39,7 @@ extension Registry {
         self.hosts.insert(row, named: key, saying: context)
     }
 
-    /// Leaves nothing of a host. Precondition: it has neither tokens nor instances.
+    /// Leaves nothing of a host. Precondition: it is not registered, and has neither tokens nor instances.
     mutating func releaseHost(_ host: HostNumber) { self.hosts.release(host) }
 
     /// All numbers of hosts are below this; some of them may be free.

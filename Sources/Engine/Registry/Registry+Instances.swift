@@ -145,7 +145,7 @@ extension Registry {
         return nil
     }
 
-    /// Threads a host's instances in this order.
+    /// Makes these the host's list of instances, in this order, and counts the live ones. O(order).
     mutating func link(_ order: [InstanceNumber], to host: HostNumber) {
         self[host].firstInstance = order.first ?? .none
         var live: UInt32 = 0
@@ -156,7 +156,7 @@ extension Registry {
         self[host].liveInstances = live
     }
 
-    /// Takes an instance out of the list of its host's. Precondition: it is not live, so it is not counted there. O(its instances).
+    /// Takes an instance out of its host's list. Precondition: it is not live, so it is not counted there. O(its instances).
     mutating func unlink(_ instance: InstanceNumber) {
         precondition(!self[instance].isLive, "a live instance is taken from its host")
         let (host, next) = (self[instance].host, self[instance].nextOfHost)

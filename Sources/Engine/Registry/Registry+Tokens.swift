@@ -72,7 +72,7 @@ extension Registry {
 
     /// From now on a token is answered as removed.
     mutating func markRemoved(_ token: DeviceToken, ofApp app: AppNumber, _ reason: TokenRemoval, at now: Instant) {
-        self.tokens.remove(token, ofApp: app, reason, at: now)
+        self.tokens.markRemoved(token, ofApp: app, reason, at: now)
     }
 
     /// Leaves nothing of removed tokens, see ``TokenTable/erase(_:)``.

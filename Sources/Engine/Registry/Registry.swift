@@ -33,6 +33,7 @@ struct Registry: ~Copyable, Sendable {
     init(seed: UInt64) {
         self.hosts = HostTable(seed: seed)
         self.tokens = TokenTable(seed: seed)
+        // A replay makes the lists at once at its end, see docs/architecture.md, "Loading at once".
         self.index.startLoading()
     }
 
@@ -45,7 +46,7 @@ struct Registry: ~Copyable, Sendable {
     /// Grows with every change of apps' usage.
     var usageVersion: UInt64 { self.usages.version }
 
-    /// Notes that apps may have other teams.
+    /// The teams of apps have changed, so sums of usages by team are stale.
     mutating func markUsagesChanged() { self.usages.markChanged() }
 
     /// Notes the memory of its tables.

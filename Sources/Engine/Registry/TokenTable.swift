@@ -37,7 +37,7 @@ struct TokenTable: ~Copyable, Sendable {
     private var index = SlotIndex()
     /// Rows that were read back and are not in the index yet.
     private var late = LateSlots<NumberTag.Token>()
-    /// Whether one of them stands for something that another one stands for, which no state has.
+    /// Whether two rows that were read back hold the same token, which no state has.
     private(set) var hasDuplicates = false
     private let seed: UInt64
     /// So many removals are looked at for one unit of an erasure.
@@ -106,7 +106,8 @@ struct TokenTable: ~Copyable, Sendable {
         }
     }
 
-    private mutating func remove(_ token: DeviceToken) {
+    /// Leaves nothing of a token: neither its row nor its place in the index.
+    private mutating func release(_ token: DeviceToken) {
         guard let slot = self.find(token) else { return }
         if self.rows[slot].isBound { self.boundCount -= 1 }
         self.index.remove(slot, self.hash(token))
@@ -132,7 +133,7 @@ struct TokenTable: ~Copyable, Sendable {
         Self.set(.isControl, of: slot, in: &self.rows, &self.controls, instance)
     }
 
-    /// Notes a number that few rows have, and of none that it has none.
+    /// Sets or removes a number that few rows have; the flag says whether there is one.
     private static func set<Tag>(
         _ flag: Flags,
         of slot: TokenNumber,
@@ -172,12 +173,13 @@ struct TokenTable: ~Copyable, Sendable {
         self.setControl(of: slot, binding.instance)
     }
 
-    mutating func remove(_ token: DeviceToken, ofApp app: AppNumber, _ reason: TokenRemoval, at now: Instant) {
-        self.markRemoved(token, at: now)
+    /// Answers a token as removed from now on: its row stays, and the removal is listed.
+    mutating func markRemoved(_ token: DeviceToken, ofApp app: AppNumber, _ reason: TokenRemoval, at now: Instant) {
+        self.unbind(token, at: now)
         self.removals.append(Removal(token: token, app: app, at: now, reason: reason))
     }
 
-    private mutating func markRemoved(_ token: DeviceToken, at now: Instant) {
+    private mutating func unbind(_ token: DeviceToken, at now: Instant) {
         let slot = self.internToken(token)
         if self.rows[slot].isBound { self.boundCount -= 1 }
         self.rows[slot].flags[.isBound] = false
@@ -209,14 +211,15 @@ struct TokenTable: ~Copyable, Sendable {
         fileprivate var kept = 0
     }
 
-    /// Leaves nothing of removed tokens, once ``finish(_:_:)`` has taken their removals away.
+    /// Begins to erase removed tokens: their rows go now, their removals by ``finish(_:_:)``.
     mutating func erase(_ tokens: [DeviceToken]) -> Erasure {
         let removed = tokens.filter { self.removedAt($0) != nil }
-        for token in removed { self.remove(token) }
+        for token in removed { self.release(token) }
         return Erasure(tokens: Set(removed))
     }
 
-    /// Looks at some removals, and takes those of erased tokens away at the end. Until then no other may be asked for.
+    /// Looks at some removals, and takes out those of erased tokens at the end. Until it is finished, ask for no removal, forget no token
+    /// and begin no other erasure.
     ///
     /// - Parameter units: The most units; a unit is some removals. Returns the unused rest.
     /// - Returns: Whether it is finished.
@@ -265,11 +268,11 @@ struct TokenTable: ~Copyable, Sendable {
     /// Takes in a removal that was read back. A token that is bound stays so: it was bound again since.
     mutating func restore(_ removal: Removal) {
         self.finishRestoring()
-        if self.binding(of: removal.token) == nil { self.markRemoved(removal.token, at: removal.at) }
+        if self.binding(of: removal.token) == nil { self.unbind(removal.token, at: removal.at) }
         self.removals.append(removal)
     }
 
-    /// Whether a token stands for nothing since this removal, which is then the last word on it; so is each of several at one moment.
+    /// Whether this removal is the token's last: nothing has bound it since. Several removals at one moment are all the last.
     func isLast(_ removal: Removal) -> Bool { self.removedAt(removal.token) == ShortInstant(removal.at) }
 
     /// When the oldest removal may be forgotten, if there is one.
@@ -287,7 +290,7 @@ struct TokenTable: ~Copyable, Sendable {
             removals -= 1
             self.removals.removeFirst()
             if self.isLast(removal) {
-                self.remove(removal.token)
+                self.release(removal.token)
                 forgotten.append(removal.token)
             }
         }

@@ -10,6 +10,7 @@ struct ReloadTable: ~Copyable, Sendable {
     struct Row: Sendable {
         let instance: InstanceNumber
         var next = ReloadNumber.none
+        /// Where it was issued: unique among the reloads of an instance, and rising along their list.
         let position: LogPosition
         let issuedAt: Instant
         var expiresAt: Instant
@@ -23,8 +24,9 @@ struct ReloadTable: ~Copyable, Sendable {
         fileprivate(set) var served = Number<Served>.none
         /// Its part in a push that another instance made go out; nil for a decision of its own.
         var collateral: Collateral?
-        /// Whether it counts in the window, and there against the pushes' share.
+        /// Whether its window counts it.
         let isCounted: Bool
+        /// Whether it also counts against the pushes' share of that window.
         let isPush: Bool
         /// Whether it is one of several that a push to their token brings.
         var sharesToken = false
@@ -77,7 +79,7 @@ struct ReloadTable: ~Copyable, Sendable {
     /// Bytes of memory held.
     var byteCount: Int { self.rows.byteCount + self.served.byteCount }
 
-    /// A whole reload. ``subscript(stored:)`` reads one field that all reloads have.
+    /// A whole reload. ``subscript(stored:)`` reads the fields of every reload, and copies no others.
     subscript(slot: ReloadNumber) -> Whole {
         let row = self.rows[slot]
         return Whole(row: row, served: self.served[row.served])
@@ -112,7 +114,7 @@ struct ReloadTable: ~Copyable, Sendable {
         self.rows.restore(slot, self.keepServed(of: reload), blank: .blank)
     }
 
-    /// Gives back the number of a reload that is not taken back, as its host is not read.
+    /// Frees the number of a reload that the reader leaves out, because it does not read its host.
     mutating func leaveOut(_ slot: ReloadNumber) { self.rows.release(slot) }
 
     /// Makes the table as long as it was, once its last row was taken back.

@@ -84,8 +84,8 @@ extension Reloads {
         for match in self.matches.usedNumbers() where !self.matches[match].instance.isNone { self.join(match) }
     }
 
-    /// Notes that a reload serves a match from now on. Does nothing for one that a reload serves already. O(1).
-    mutating func endWaiting(_ match: MatchNumber) {
+    /// Takes a match out of the waiting ones of its push. Does nothing if it does not wait. O(1).
+    mutating func stopWaiting(_ match: MatchNumber) {
         let row = self.matches[match]
         guard !row.instance.isNone else { return }
         if row.previousOfPush.isNone {
@@ -106,12 +106,12 @@ extension Reloads {
 
     /// Takes a match out of its list and forgets it. O(1).
     mutating func remove(_ match: MatchNumber, from list: inout MatchList) {
-        self.endWaiting(match)
+        self.stopWaiting(match)
         self.unlink(match, from: &list)
         self.matches.release(match)
     }
 
-    /// Moves a match from its list to the end of another. O(1).
+    /// Moves a match from its list to the end of another. It waits as before, until ``stopWaiting(_:)``. O(1).
     mutating func move(_ match: MatchNumber, from list: inout MatchList, to other: inout MatchList) {
         self.unlink(match, from: &list)
         self.thread(match, behind: &other)
@@ -119,7 +119,7 @@ extension Reloads {
 
     /// Puts another push in a match's place in its list. O(1).
     mutating func replace(_ match: MatchNumber, with other: Match) {
-        self.endWaiting(match)
+        self.stopWaiting(match)
         var other = other
         other.next = self.matches[match].next
         other.previous = self.matches[match].previous
@@ -132,7 +132,7 @@ extension Reloads {
         var match = list.head
         while !match.isNone {
             let next = self.matches[match].next
-            self.endWaiting(match)
+            self.stopWaiting(match)
             self.matches.release(match)
             match = next
         }

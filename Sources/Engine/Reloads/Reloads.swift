@@ -43,7 +43,7 @@ extension Reloads {
     /// How many reloads are outstanding.
     var count: Int { self.table.rows.count }
 
-    /// A reload whole; for one thing that all have see ``subscript(stored:)``.
+    /// A whole reload. ``subscript(stored:)`` reads the fields of every reload, and copies no others.
     subscript(reload: ReloadNumber) -> Reload { self.table[reload] }
 
     /// The fields of every reload.

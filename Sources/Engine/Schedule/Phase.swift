@@ -1,7 +1,7 @@
 /// The phase of an instance, see the picture in docs/engine.md.
 ///
 /// The phase follows from the instance's rows and is not kept a second time: an instance at rest has no ``ActiveRow``; any other has one
-/// with its waiting causes and outstanding reloads. Transitions are in `Schedule+Phases.swift`.
+/// with its waiting causes and outstanding reloads. The bookkeeping of transitions is in `Schedule+Phases.swift`.
 enum Phase: Hashable, Sendable {
     /// Nothing waits, and no reload is outstanding.
     case atRest

@@ -10,13 +10,15 @@ struct RestingRow: Sendable {
     var lastDecision = Ledger.noDecision
     /// That of its ``ActiveRow``.
     var active = ActiveTable.rest
-    /// The start of the window that was opened last, in minutes, and its allowance; see ``Engine/openWindow(of:)``.
+    /// The minute at which the window that was opened last starts; see ``Engine/openWindow(of:)``.
     var windowMinute: UInt32 = 0
     /// The minute at which the host's windows start under the kind's policy.
     var anchor: UInt32 = 0
+    /// The allowance of the window that was opened last.
     var allowance: UInt16 = 0
-    /// How often it was looked at since that window's opening, and before.
+    /// How often the user has looked at it since that window's opening.
     var views: UInt16 = 0
+    /// How often the user looks at it, learned from earlier windows.
     var rate = ViewRate.typical
     /// The reloads that an operator granted on top, for the present window.
     var granted: UInt16 = 0

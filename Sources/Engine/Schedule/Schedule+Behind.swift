@@ -22,12 +22,12 @@ extension Schedule {
         self.behind.read(kind, now: now, goal: goal)
     }
 
-    /// Looks at the active instances from a number on, as long as it may. O(`count`).
+    /// Gives active instances from a number on to `body`, until it returns false. O(`count`).
     ///
     /// - Parameters:
     ///   - start: Where to begin: 0, or the number that the last call returned.
     ///   - count: How many numbers to look at.
-    ///   - body: Given each instance; whether to go on.
+    ///   - body: Takes an instance, and returns whether to go on.
     /// - Returns: The number to go on with; nil at the end.
     func forEachActive(
         from start: Number<ActiveRow>,

@@ -1,9 +1,9 @@
 import Storage
 import WidgetModel
 
-/// How an instance comes from one phase to another, see ``Phase``: it leaves rest with the first change of its active row, and
-/// comes to rest when that row is blank. Each transition ends with ``settle(_:as:of:at:shownUpTo:)``, which keeps the counts of
-/// those that are behind.
+/// The bookkeeping of phases, see ``Phase``. The first change of its active row ends an instance's rest. The engine makes the
+/// transitions, and ends each with ``Engine/settle(_:shownUpTo:)``: that counts the instance as behind or not, and gives a blank row
+/// back.
 extension Schedule {
     /// The phase of an instance.
     @inline(__always)
@@ -29,11 +29,10 @@ extension Schedule {
     /// no reload is outstanding.
     ///
     /// - Parameters:
-    ///   - instance: Any.
-    ///   - reason: Why it is behind now; nil if it is not.
+    ///   - reason: Why it is behind now; nil if it is not. Precondition: nil if its active row is blank.
     ///   - kind: Its kind.
     ///   - now: The log's time.
-    ///   - shown: Up to when all that it was to show is shown now: it is not behind since before that.
+    ///   - shown: The host shows all content that was due up to here, so the instance is behind since then at the earliest.
     @inline(__always)
     mutating func settle(
         _ instance: InstanceNumber,
@@ -82,7 +81,7 @@ extension Schedule {
         self[instance].hasPendingDigest = false
     }
 
-    /// Counts a push that waits from now on, once it is on the row's list; its digest, if it has one, is for the registry.
+    /// Counts a push that waits from now on, once it is on the row's list; the caller keeps its digest in the registry.
     @inline(__always)
     mutating func countWaiting(_ push: IncomingPush, to instance: InstanceNumber, isScheduled: Bool) {
         self[active: instance].count(push.priority, 1)
@@ -94,7 +93,8 @@ extension Schedule {
         }
     }
 
-    /// Lets nothing wait any more for an instance that is removed, whose reloads have ended.
+    /// Brings an instance that is removed to rest; its budget stays until ``release(_:)``. Precondition: no push waits for it, and its
+    /// reloads have ended.
     mutating func remove(_ instance: InstanceNumber, of kind: KindNumber, at now: Instant) {
         let number = self.resting[instance.index].active
         if number != ActiveTable.rest {
@@ -112,8 +112,8 @@ extension Schedule {
         self.phase(of: instance) == .atRest && self[instance].timelineDue > now
     }
 
-    /// Whether a push changes nothing about when an instance is decided: something at least as urgent waits already, or the
-    /// push never reloads by itself, and it does not expire before. O(1).
+    /// Whether a push changes nothing about when an instance is decided: a cause that is as urgent waits already, none is due or held,
+    /// and the push expires after the decision, or after another waiting push. O(1).
     @inline(__always)
     func isJoined(_ instance: InstanceNumber, by push: IncomingPush, now: Instant) -> Bool {
         let row = self[instance]

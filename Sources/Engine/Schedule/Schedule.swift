@@ -10,7 +10,7 @@ struct Schedule: ~Copyable, Sendable {
     var resting = RowChunks<RestingRow>()
     var cold = RowChunks<ColdRow>()
     var active = ActiveTable()
-    /// How many instances are behind: kept by ``settle(_:as:of:at:shownUpTo:)`` alone.
+    /// How many instances are behind. Only `Schedule+Phases.swift` and `Schedule+Behind.swift` change it.
     var behind = BehindTable()
     var days = Table<RollingDay, RollingDay>()
     var instanceTimers = Timers<NumberTag.Instance>()
@@ -71,7 +71,7 @@ struct Schedule: ~Copyable, Sendable {
         self.cold.append(cold)
     }
 
-    /// Takes over the rows that were read back beside this schedule, for its own instances; days and timers stay.
+    /// Takes over the resting, cold and active rows of a schedule that was read back. Days, timers and counts stay.
     mutating func takeRows(_ other: consuming Schedule) {
         self.resting = other.resting
         self.cold = other.cold

@@ -7,7 +7,7 @@ struct Timers<Tag>: ~Copyable, Sendable {
 
     /// No timers.
     ///
-    /// - Parameter start: Where time is.
+    /// - Parameter start: The present time.
     init(startingAt start: Instant = .epoch) { self.wheel = TimingWheel(startingAt: start) }
 
     /// How many are armed.

@@ -72,7 +72,7 @@ import WidgetModel
                 var served = lists[instances + instance]
                 reloads.move(moved.match, from: &lists[instance], to: &served)
                 lists[instances + instance] = served
-                reloads.endWaiting(moved.match)
+                reloads.stopWaiting(moved.match)
                 model.lists[instances + instance].append(moved)
                 model.waiting.remove(moved.match)
             case (7, let place?):
