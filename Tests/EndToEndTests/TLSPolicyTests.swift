@@ -61,8 +61,11 @@ import Testing
         let first = try Command("openssl", self.arguments(gateway, options + ["-sess_out", file]))
         var session = ""
         for await line in first.lines where line.contains(", Cipher is ") {
-            #expect(line.contains("New, "))
-            session = try await gateway.eventually("a session with a ticket") {
+            guard line.contains("New, TLS") else {
+                first.terminate()
+                continue
+            }
+            session = try await gateway.eventually("a session with a ticket: \(first.written)") {
                 let read = try await Command.run("openssl", ["sess_id", "-in", file, "-noout", "-text"])
                 return read.output.contains("TLS session ticket:") ? read.output : nil
             }
