@@ -108,6 +108,7 @@ struct EngineSession: ~Copyable {
             return Record.delivery(DeliveryReport(host: reload.host, reload: reload.id, result: .acknowledged)).bytes
         }
         for report in reports { try self.apply(report) }
+        precondition(self.engine.stats().reloadsOutstanding == 0, "an acknowledgement was not accepted")
     }
 
     private func registration(_ host: Int) -> Record {
