@@ -14,7 +14,7 @@ extension NamedCase {
     }
 }
 
-/// The names of all cases. Asked for one at a time, Swift finds a name by reflection, with thousands of instructions.
+/// The names of all cases. Swift finds a single name by reflection, which takes thousands of instructions.
 package struct CaseNames<Case: CaseIterable & Hashable & Sendable>: Sendable {
     private let names: [Case: String]
     private let cases: [String: Case]

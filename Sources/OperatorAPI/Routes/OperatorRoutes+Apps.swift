@@ -36,7 +36,7 @@ extension OperatorRoutes {
                             ("team", settings.map { .string($0.team.rawValue) }),
                             ("environment", .string(app.isInDevelopment ? "development" : "production")),
                             ("developerMode", settings.map { .bool($0.developerMode) }),
-                            ("deliveries", .strings(app.deliveries.map { String(describing: $0) })),
+                            ("deliveries", .strings(app.deliveries.map(\.name))),
                             ("kinds", .strings(app.schemas.map(\.kind.rawValue))),
                             ("hosts", usage.map { .count($0.hosts) }),
                             ("bytes", usage.map { .count($0.bytes) }),

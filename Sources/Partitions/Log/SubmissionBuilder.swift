@@ -45,7 +45,8 @@ package struct SubmissionBuilder {
 
     /// Adds one packed record.
     package mutating func append(_ record: PackedRecords, to partition: PartitionID) -> Ticket {
-        self.append(to: partition) { $0.append(contentsOf: record) }
+        assert(record.count == 1, "a ticket is for one record")
+        return self.append(to: partition) { $0.append(contentsOf: record) }
     }
 
     /// Adds a plain push's record, written from where its parts are.
