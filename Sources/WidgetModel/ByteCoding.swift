@@ -62,9 +62,7 @@ public struct ByteWriter: Sendable {
     /// Writes eight bytes, little-endian.
     @inlinable
     public mutating func write(fixed64 value: UInt64) {
-        self.bytes.append(addingCapacity: 8) { bytes in
-            for shift in 0..<UInt64(8) { bytes.append(UInt8(truncatingIfNeeded: value >> (shift * 8))) }
-        }
+        self.bytes.append(addingCapacity: 8) { $0.append(fixed64: value) }
     }
 
     /// Writes the bit pattern in eight bytes.
@@ -134,9 +132,7 @@ extension [UInt8] {
     public mutating func append(copying span: Span<UInt8>) {
         // Without it the library writes a count of zero into the storage that all empty arrays share.
         guard !span.isEmpty else { return }
-        self.append(addingCapacity: span.count) { output in
-            for index in span.indices { output.append(span[index]) }
-        }
+        self.append(addingCapacity: span.count) { $0.append(copying: span) }
     }
 }
 
@@ -309,11 +305,8 @@ public struct ByteReader: Sendable {
     public mutating func readString() throws(ByteError) -> String {
         let start = self.offset
         let range = try self.readByteRange()
-        do {
-            return String(copying: try UTF8Span(validating: self.bytes.span.extracting(range)))
-        } catch {
-            throw .invalid(offset: start)
-        }
+        guard let text = String(utf8: self.bytes.span.extracting(range)) else { throw .invalid(offset: start) }
+        return text
     }
 
     /// Reads an optional that ``ByteWriter/write(_:_:)`` wrote.

@@ -158,10 +158,8 @@ struct HostTable: ~Copyable, Sendable {
     /// The id of a host; empty for a number that is free. O(bytes).
     func id(of slot: HostNumber) -> HostID {
         self.withID(of: slot) { bytes in
-            guard let id = try? UTF8Span(validating: bytes) else {
-                preconditionFailure("an id that is no text was kept")
-            }
-            return HostID(String(copying: id))
+            guard let id = String(utf8: bytes) else { preconditionFailure("an id that is no text was kept") }
+            return HostID(id)
         }
     }
 

@@ -225,10 +225,10 @@ struct InstanceDetails: ~Copyable, Sendable {
     /// O(bytes).
     func id(of slot: InstanceNumber) -> InstanceID {
         self.withText(of: slot) { head, text in
-            guard let id = try? UTF8Span(validating: text.extracting(first: Int(head.idCount))) else {
+            guard let id = String(utf8: text.extracting(first: Int(head.idCount))) else {
                 preconditionFailure("an id that is no text was kept")
             }
-            return InstanceID(String(copying: id))
+            return InstanceID(id)
         }
     }
 

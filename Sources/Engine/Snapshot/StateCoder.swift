@@ -278,13 +278,9 @@ struct StateReader: StateCoder {
         let count: UInt64 = try self.number()
         guard count <= UInt64(self.bytes.count - self.offset) else { throw .invalid(offset: start) }
         let range = self.offset..<self.offset + Int(count)
-        do {
-            let text = String(copying: try UTF8Span(validating: self.bytes.span.extracting(range)))
-            self.offset = range.upperBound
-            return text
-        } catch {
-            throw .invalid(offset: start)
-        }
+        guard let text = String(utf8: self.bytes.span.extracting(range)) else { throw .invalid(offset: start) }
+        self.offset = range.upperBound
+        return text
     }
 
     /// Steps over a text.
