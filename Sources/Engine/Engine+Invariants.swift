@@ -190,7 +190,7 @@ extension Engine {
     private func check(timerOf instance: InstanceNumber, _ name: String, _ faults: inout [String]) {
         guard self.registry[instance].isLive, self.isRecordDone else { return }
         let at = self.schedule.nextDate(of: instance)
-        let armed = self.schedule.armed(instance)
+        let armed = self.schedule.dueTime(of: instance)
         if (at == .distantFuture) != (armed == nil) {
             faults.append("\(name): due \(at), armed \(String(describing: armed))")
         }

@@ -63,7 +63,7 @@ extension Engine {
             guard isHostDriven else { continue }
             let last = self.schedule[active: instance].outstanding.last
             // A push that the same entry issued, by the delivery before, counts as the one push of an instant.
-            if !last.isNone, self.reloads[stored: last].position == self.position {
+            if !last.isNone, self.reloads[row: last].position == self.position {
                 self.registry[host].pushedAt = self.time
             }
             self.schedule[active: instance].heldUntil = .distantPast

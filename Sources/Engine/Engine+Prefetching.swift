@@ -117,7 +117,7 @@ extension Engine {
         }
         // An instance that is forgotten may have no host: a snapshot leaves its row blank.
         for decision in decisions where self.registry[decision.instance].isLive {
-            self.registry.prefetchName(of: self.registry[decision.instance].host)
+            self.registry.prefetchKey(of: self.registry[decision.instance].host)
             self.registry.prefetchID(of: decision.instance)
         }
         for decision in decisions where self.registry[decision.instance].isLive {

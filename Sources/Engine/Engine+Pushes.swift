@@ -205,7 +205,7 @@ extension Engine {
             return self.noteDecision(instance, .expired, .expiration, push: push.id)
         }
         let joined =
-            mayJoin && !self.ledger.hasPausedSenders && self.schedule.isJoined(instance, by: push, now: self.time)
+            mayJoin && !self.ledger.hasPausedSenders && self.schedule.joinsWaiting(instance, by: push, now: self.time)
         let replaced = push.collapseTag == 0 ? nil : self.waiting(with: push, instance)
         guard self.enqueueIfPossible(push, instance, replacing: replaced) else { return }
         if joined, replaced == nil {

@@ -83,7 +83,7 @@ extension Engine {
         let tombstones = instances.count { !self.registry[$0].isLive }
         let isAdding = instances.count - others.count < planned.count
         guard others.count > max, isAdding || others.count > tombstones else { return }
-        let ends = others.compactMap { self.registry[$0].isLive ? nil : self.schedule.armed($0) }
+        let ends = others.compactMap { self.registry[$0].isLive ? nil : self.schedule.dueTime(of: $0) }
         guard let first = ends.min() else { return }
         throw .tooManyTombstones(max: max, until: first)
     }

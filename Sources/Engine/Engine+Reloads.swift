@@ -209,7 +209,7 @@ extension Engine {
         }
         if let instance = self.liveInstance(of: report.reload, on: host),
             let named = self.findReload(report.reload.position, of: instance),
-            !self.reloads[stored: named].sharesToken || !self.registry[instance].isHostDriven
+            !self.reloads[row: named].sharesToken || !self.registry[instance].isHostDriven
         {
             self.end(named, of: instance, by: report.result)
             self.decide(instance)
@@ -243,7 +243,7 @@ extension Engine {
     /// Ends a reload of which its host has said that it did it.
     mutating func acknowledge(_ reload: ReloadNumber, of instance: InstanceNumber) {
         self.counters.reloadsAcknowledged += 1
-        self.counters.acknowledgement.record(self.time - self.reloads[stored: reload].issuedAt)
+        self.counters.acknowledgement.record(self.time - self.reloads[row: reload].issuedAt)
         self.end(reload, of: instance, .acknowledged)
     }
 
@@ -251,7 +251,7 @@ extension Engine {
     mutating func expireReloads(of instance: InstanceNumber) {
         var (previous, slot) = (ReloadNumber.none, self.schedule[active: instance].outstanding.first)
         while !slot.isNone {
-            let reload = self.reloads[stored: slot]
+            let reload = self.reloads[row: slot]
             if reload.expiresAt <= self.time {
                 self.counters.reloadsUnacknowledged += 1
                 self.end(slot, after: previous, of: instance, .failed(.unacknowledged, .unacknowledged))

@@ -19,7 +19,7 @@ extension Engine {
         if let id = report.reload {
             guard self.liveInstance(of: id, on: host) == instance else { return .unknownReload }
             if let reload = self.findReload(id.position, of: instance) {
-                isStale = self.reloads[stored: reload].generation != self.registry[instance].generation
+                isStale = self.reloads[row: reload].generation != self.registry[instance].generation
                 self.acknowledge(reload, of: instance)
             } else {
                 isStale = id.position < self.registry[instance].configuredAt

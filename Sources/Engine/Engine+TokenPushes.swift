@@ -142,7 +142,7 @@ extension Engine {
         guard self.registry[host].delivery == .apns else { return [] }
         return self.registry.instances(of: host).compactMap { instance in
             guard let reload = self.findReload(position, of: instance),
-                self.reloads[stored: reload].sharesToken
+                self.reloads[row: reload].sharesToken
             else { return nil }
             return (instance, reload)
         }

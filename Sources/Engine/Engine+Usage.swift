@@ -42,7 +42,7 @@ extension Engine {
     mutating func count(host: HostNumber, isRegistered: Bool) {
         let sign = isRegistered ? 1 : -1
         self.counters.hosts += sign
-        let bytes = self.registry.nameBytes(of: host)
+        let bytes = self.registry.keyByteCount(of: host)
         self.registry[usage: self.registry[host].app].hosts += sign
         self.registry[usage: self.registry[host].app].textBytes += sign * bytes
     }
@@ -66,7 +66,7 @@ extension Engine {
         var usages = UsageTable()
         for host in self.registry.usedHosts() where self.registry[host].isRegistered {
             usages[self.registry[host].app].hosts += 1
-            usages[self.registry[host].app].textBytes += self.registry.nameBytes(of: host)
+            usages[self.registry[host].app].textBytes += self.registry.keyByteCount(of: host)
         }
         for instance in self.registry.usedInstances() {
             let app = self.app(of: instance)

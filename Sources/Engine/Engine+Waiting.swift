@@ -87,7 +87,7 @@ extension Engine {
     func isServed(_ push: IncomingPush, _ instance: InstanceNumber) -> Bool {
         let active = self.schedule[active: instance]
         return !active.pending.tail.isNone && !self.ledger.hasPausedSenders
-            && self.schedule.isJoined(instance, by: push, now: self.time)
+            && self.schedule.joinsWaiting(instance, by: push, now: self.time)
             && self.reloads[active.pending.tail].expiresAt > active.decidesAt
     }
 
@@ -95,7 +95,7 @@ extension Engine {
     func hastens(_ push: IncomingPush, _ instance: InstanceNumber) -> Bool {
         let tail = self.schedule[active: instance].pending.tail
         return !tail.isNone && push.heldUntil <= self.time && !self.schedule[instance].hasScheduled
-            && !self.ledger.hasPausedSenders && !self.schedule.isJoined(instance, by: push, now: self.time)
+            && !self.ledger.hasPausedSenders && !self.schedule.joinsWaiting(instance, by: push, now: self.time)
             && self.reloads[tail].priority.rawValue < push.priority.rawValue
     }
 

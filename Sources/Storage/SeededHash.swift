@@ -18,6 +18,12 @@ public enum SeededHash {
         return product.high ^ product.low
     }
 
+    /// The hash of two words.
+    @inlinable @inline(__always)
+    public static func of(_ first: UInt64, _ second: UInt64, seed: UInt64) -> UInt64 {
+        Self.fold(Self.fold(seed ^ first) ^ second)
+    }
+
     /// The hash of bytes.
     @inlinable @inline(__always)
     public static func of(_ bytes: Span<UInt8>, seed: UInt64) -> UInt64 {

@@ -101,7 +101,7 @@ package struct ContentTable: ~Copyable, Sendable {
         guard let slot = self.slots.removeValue(forKey: address), let row = self.rows[Int(slot)] else { return nil }
         self.bytes -= row.timeline.bytes
         self.rows[Int(slot)] = nil
-        self.wheel.cancel(slot)
+        self.wheel.disarm(slot)
         self.free.append(slot)
         return row.record
     }
@@ -135,7 +135,7 @@ package struct ContentTable: ~Copyable, Sendable {
         if next < entries.count {
             self.wheel.arm(slot, at: entries[next].date)
         } else {
-            self.wheel.cancel(slot)
+            self.wheel.disarm(slot)
         }
     }
 

@@ -118,7 +118,7 @@ extension TimingWheel {
 }
 
 extension TimingWheel {
-    /// Fetches the memory that arming or cancelling an id will need. The due seconds of ids lie all over a large table: call this for
+    /// Fetches the memory that arming or disarming an id will need. The due seconds of ids lie all over a large table: call this for
     /// several ids, then arm them, and they are waited for together. O(1).
     package func prefetch(_ id: UInt32) { self.due.prefetch(Int(id)) }
 }

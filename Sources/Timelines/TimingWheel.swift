@@ -6,11 +6,11 @@ package import WidgetModel
 /// The seconds of the present block (64 s) have a bucket each, and so have the blocks of the next 97 days; one bucket
 /// takes all later timers. When time enters a block, its bucket cascades to the seconds: blocks are short, so no second
 /// has many timers to sort. Blocks come in groups of 64, whose buckets are made when a timer is armed in one of them.
-/// Buckets are lists of ids in chunks of one array; a cancelled or moved timer leaves its entry behind, which is
+/// Buckets are lists of ids in chunks of one array; a disarmed or moved timer leaves its entry behind, which is
 /// recognised as stale by the due second of the id. A bucket is removed when its last live entry goes, and compacted
 /// when more than half of it is stale, so repeated re-arming takes bounded memory.
 ///
-/// About 8 bytes a timer; arming, cancelling and firing are O(1) amortised, but ids of one second are sorted. All
+/// About 8 bytes a timer; arming, disarming and firing are O(1) amortised, but ids of one second are sorted. All
 /// visible behaviour is a pure function of time and of the armed timers, whatever led to it.
 ///
 /// Source: Varghese, Lauck, "Hashed and Hierarchical Timing Wheels" (SOSP 1987); Brown, "Calendar queues" (CACM 1988).
@@ -120,7 +120,7 @@ package struct TimingWheel: ~Copyable, Sendable {
     }
 
     /// Disarms the timer of an id; nothing if it is not armed.
-    package mutating func cancel(_ id: UInt32) {
+    package mutating func disarm(_ id: UInt32) {
         let index = Int(id)
         guard index < self.due.count, self.due[index] != Self.unarmed else { return }
         let second = Int(self.due[index])
@@ -131,7 +131,7 @@ package struct TimingWheel: ~Copyable, Sendable {
     }
 
     /// When the timer of an id is due, in whole seconds. Nil if it is not armed.
-    package func armed(_ id: UInt32) -> Instant? {
+    package func dueTime(of id: UInt32) -> Instant? {
         let index = Int(id)
         guard index < self.due.count, self.due[index] != Self.unarmed else { return nil }
         return Instant(seconds: Int64(self.due[index]))

@@ -92,7 +92,7 @@ import WidgetModel
 
     /// A log of another capacity that takes over what it keeps, in slices of one unit.
     private static func resized(_ log: borrowing DecisionLog, to capacity: Int) -> DecisionLog {
-        var other = log.emptied(capacity: capacity)
+        var other = log.successor(capacity: capacity)
         var (isDone, units) = (false, 1)
         while !isDone {
             isDone = other.fill(from: log, &units)

@@ -57,7 +57,7 @@ import WidgetModel
         #expect(reloads.served.count == 3)
         for (slot, row) in zip(slots, rows) { #expect(try Self.bytes(reloads[slot]) == Self.bytes(row)) }
         reloads.link(slots[0], to: slots[1])
-        #expect(reloads[stored: slots[0]].next == slots[1])
+        #expect(reloads[row: slots[0]].next == slots[1])
         #expect(reloads[slots[0]].next == slots[1])
     }
 

@@ -8,7 +8,7 @@ import WidgetModel
 /// The ring of the last pushes, by which repeats are recognised.
 @Suite struct RepeatWindowTests {
     private static func resize(_ window: inout RepeatWindow, to capacity: Int) {
-        var other = window.emptied(capacity: capacity)
+        var other = window.successor(capacity: capacity)
         var (isDone, units) = (false, 1)
         while !isDone {
             isDone = other.fill(from: window, &units)

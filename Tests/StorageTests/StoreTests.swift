@@ -7,7 +7,7 @@ import Testing
     @Test(arguments: UInt64(0)..<4)
     func `blocks that keep their size tile the store`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
-        var store = ByteStore<UInt8>()
+        var store = BlockStore<UInt8>()
         var blocks: [(start: UInt32, count: Int)] = []
         for step in 0..<3000 {
             if random.chance(step < 1500 ? 3 : 1, in: 4) {
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func `sizes are one and a half of the one before, about`() {
-        let sizes = (1...100).map { ByteStore<UInt8>.size(ByteStore<UInt8>.sizeClass($0)) }
+        let sizes = (1...100).map { BlockStore<UInt8>.size(BlockStore<UInt8>.sizeClass($0)) }
         for (count, size) in zip(1..., sizes) { #expect(size >= count && size <= max(count, 3 * count / 2)) }
         #expect(Array(Set(sizes)).sorted() == [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128])
     }

@@ -4,7 +4,7 @@ import Timelines
 import WidgetModel
 
 @Suite struct TimingWheelModelTests {
-    /// Random arming, moving, cancelling and jumps of time against a dictionary that is sorted on demand.
+    /// Random arming, moving, disarming and jumps of time against a dictionary that is sorted on demand.
     @Test(arguments: Seeds.from(0, count: 60))
     func `the wheel does what a sorted map does`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
@@ -20,7 +20,7 @@ import WidgetModel
                 wheel.arm(id, at: instant)
                 model[id] = max(0, (instant.milliseconds + 999) / 1000)
             case 9..<13:
-                wheel.cancel(id)
+                wheel.disarm(id)
                 model[id] = nil
             default:
                 now = now + self.jump(using: &random)
@@ -31,12 +31,12 @@ import WidgetModel
                 #expect(wheel.takeDue(upTo: now) == expected, "seed \(seed), step \(step)")
             }
             #expect(wheel.nextDue == model.values.min().map { Instant(seconds: $0) }, "seed \(seed), step \(step)")
-            #expect(wheel.armed(id) == model[id].map { Instant(seconds: $0) }, "seed \(seed), step \(step)")
+            #expect(wheel.dueTime(of: id) == model[id].map { Instant(seconds: $0) }, "seed \(seed), step \(step)")
             if step % 100 == 0 { #expect(wheel.checkInvariants() == [], "seed \(seed), step \(step)") }
         }
         #expect(wheel.count == model.count, "seed \(seed)")
         #expect(wheel.checkInvariants() == [], "seed \(seed)")
-        let armed = (0..<ids).filter { wheel.armed($0)?.seconds == model[$0] }
+        let armed = (0..<ids).filter { wheel.dueTime(of: $0)?.seconds == model[$0] }
         #expect(armed.count == Int(ids), "seed \(seed)")
     }
 

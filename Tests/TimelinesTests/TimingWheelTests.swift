@@ -8,15 +8,15 @@ import WidgetModel
     @Test func `an instant is rounded up to a whole second and never fires before it`() {
         var wheel = TimingWheel(startingAt: noon)
         wheel.arm(3, at: noon + .milliseconds(1))
-        #expect(wheel.armed(3) == noon + .seconds(1))
+        #expect(wheel.dueTime(of: 3) == noon + .seconds(1))
         #expect(wheel.nextDue == noon + .seconds(1))
         #expect(wheel.takeDue(upTo: noon + .milliseconds(999)) == [])
         #expect(wheel.takeDue(upTo: noon + .milliseconds(1000)) == [3])
-        #expect(wheel.armed(3) == nil)
+        #expect(wheel.dueTime(of: 3) == nil)
         #expect(wheel.nextDue == nil)
         #expect(wheel.count == 0)
         wheel.arm(3, at: noon + .seconds(5))
-        #expect(wheel.armed(3) == noon + .seconds(5))
+        #expect(wheel.dueTime(of: 3) == noon + .seconds(5))
     }
 
     @Test func `timers fire by second, then by id, however they were armed`() {
@@ -28,14 +28,14 @@ import WidgetModel
         #expect(wheel.takeDue(upTo: noon + .days(1000)) == [8, 2, 4, 7, 9, 1, 0])
     }
 
-    @Test func `arming again moves, cancelling disarms, and cancelling twice is nothing`() {
+    @Test func `arming again moves, disarming disarms, and disarming twice is nothing`() {
         var wheel = TimingWheel(startingAt: noon)
         wheel.arm(1, at: noon + .seconds(10))
         wheel.arm(1, at: noon + .hours(10))
         wheel.arm(2, at: noon + .seconds(10))
-        wheel.cancel(2)
-        wheel.cancel(2)
-        wheel.cancel(77)
+        wheel.disarm(2)
+        wheel.disarm(2)
+        wheel.disarm(77)
         #expect(wheel.count == 1)
         #expect(wheel.takeDue(upTo: noon + .hours(9)) == [])
         #expect(wheel.nextDue == noon + .hours(10))
@@ -43,12 +43,12 @@ import WidgetModel
         #expect(wheel.takeDue(upTo: noon + .hours(24)) == [1])
     }
 
-    @Test func `a timer cancelled and armed for the same second fires once`() {
+    @Test func `a timer disarmed and armed for the same second fires once`() {
         for distance in [Interval.seconds(10), .hours(5), .days(200)] {
             var wheel = TimingWheel(startingAt: noon)
             for _ in 0..<5 {
                 wheel.arm(6, at: noon + distance)
-                wheel.cancel(6)
+                wheel.disarm(6)
             }
             wheel.arm(5, at: noon + distance)
             wheel.arm(6, at: noon + distance)
@@ -78,7 +78,7 @@ import WidgetModel
     @Test func `the distant future is held at the last second there is`() {
         var wheel = TimingWheel()
         wheel.arm(1, at: .distantFuture)
-        #expect(wheel.armed(1) == self.second(Int64(UInt32.max) - 1))
+        #expect(wheel.dueTime(of: 1) == self.second(Int64(UInt32.max) - 1))
         #expect(wheel.takeDue(upTo: noon) == [])
         #expect(wheel.checkInvariants() == [])
         #expect(wheel.takeDue(upTo: .distantFuture) == [1])
@@ -132,7 +132,7 @@ import WidgetModel
         var wheel = TimingWheel(startingAt: noon)
         wheel.arm(5, at: noon + .hours(2))
         for id in [UInt32(0), 5, 6, .max] { wheel.prefetch(id) }
-        #expect(wheel.count == 1 && wheel.armed(5) == noon + .hours(2))
+        #expect(wheel.count == 1 && wheel.dueTime(of: 5) == noon + .hours(2))
         #expect(wheel.nextDue == noon + .hours(2))
         #expect(wheel.checkInvariants() == [])
         #expect(wheel.takeDue(upTo: noon + .hours(2)) == [5])
@@ -165,7 +165,7 @@ import WidgetModel
                 // Between two places, so that each leaves stale entries behind.
                 wheel.arm(id, at: noon + .hours(round % 2 == 0 ? 30 : 60) + .seconds(Int64(id)))
                 if id % 3 == 0 {
-                    wheel.cancel(id)
+                    wheel.disarm(id)
                     wheel.arm(id, at: noon + .hours(61))
                 }
             }
@@ -177,13 +177,13 @@ import WidgetModel
     }
 
     @Test(arguments: [Interval.seconds(10), .hours(5), .days(200)])
-    func `cancelling and arming again in one bucket takes bounded memory`(distance: Interval) {
+    func `disarming and arming again in one bucket takes bounded memory`(distance: Interval) {
         var wheel = TimingWheel(startingAt: noon)
         for id in UInt32(0)..<100 { wheel.arm(id, at: noon + distance) }
         let bytes = wheel.byteCount
         for _ in 0..<200 {
             for id in UInt32(0)..<100 {
-                wheel.cancel(id)
+                wheel.disarm(id)
                 wheel.arm(id, at: noon + distance)
             }
         }
@@ -198,11 +198,11 @@ import WidgetModel
         let due = noon + .hours(5)
         for id in UInt32(0)..<100 { wheel.arm(id, at: due) }
         for _ in 0..<150 {
-            wheel.cancel(0)
+            wheel.disarm(0)
             wheel.arm(0, at: due)
         }
         for id in UInt32(1)..<100 {
-            wheel.cancel(id)
+            wheel.disarm(id)
             #expect(wheel.checkInvariants() == [])
         }
         #expect(wheel.takeDue(upTo: due) == [0])
@@ -214,10 +214,10 @@ import WidgetModel
         for id in UInt32(0)..<50 { one.arm(id, at: noon + .minutes(Int64(id * 7 % 50))) }
         for id in (UInt32(0)..<50).reversed() {
             other.arm(id, at: noon + .days(300))
-            other.cancel(id)
+            other.disarm(id)
             other.arm(id, at: noon + .minutes(Int64(id * 7 % 50)))
         }
-        for id in UInt32(0)..<50 { #expect(one.armed(id) == other.armed(id)) }
+        for id in UInt32(0)..<50 { #expect(one.dueTime(of: id) == other.dueTime(of: id)) }
         #expect(one.count == 50 && other.count == 50)
         #expect(one.takeDue(upTo: noon + .days(1)) == other.takeDue(upTo: noon + .days(1)))
     }

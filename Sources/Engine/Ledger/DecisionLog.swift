@@ -121,7 +121,7 @@ struct DecisionLog: ~Copyable, Sendable {
     }
 
     /// A log of another capacity that continues this one, without the entries that it keeps, see ``fill(from:_:)``.
-    func emptied(capacity: Int) -> DecisionLog {
+    func successor(capacity: Int) -> DecisionLog {
         var log = DecisionLog(capacity: capacity, count: self.count)
         log.start -= UInt64(min(self.entries.count, log.capacity))
         return log

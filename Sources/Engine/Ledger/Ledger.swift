@@ -68,8 +68,8 @@ extension Ledger {
         var rings =
             self.rings.take()
             ?? Rings(
-                repeats: self.repeats.emptied(capacity: limits.repeatEntriesMax),
-                decisions: self.decisions.emptied(capacity: limits.decisionsRetainedMax)
+                repeats: self.repeats.successor(capacity: limits.repeatEntriesMax),
+                decisions: self.decisions.successor(capacity: limits.decisionsRetainedMax)
             )
         guard rings.repeats.fill(from: self.repeats, &units), rings.decisions.fill(from: self.decisions, &units) else {
             self.rings = consume rings

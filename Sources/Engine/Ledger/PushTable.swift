@@ -95,9 +95,7 @@ struct PushTable: ~Copyable, Sendable {
     }
 
     @inline(__always)
-    private func hash(_ id: PushID) -> UInt64 {
-        SeededHash.fold(SeededHash.fold(self.seed ^ id.high) ^ id.low)
-    }
+    private func hash(_ id: PushID) -> UInt64 { SeededHash.of(id.high, id.low, seed: self.seed) }
 
     /// Fetches where an id is or goes.
     @inline(__always)

@@ -43,9 +43,7 @@ struct RepeatWindow: ~Copyable, Sendable {
     }
 
     @inline(__always)
-    private func hash(_ id: PushID) -> UInt64 {
-        SeededHash.fold(SeededHash.fold(self.seed ^ id.high) ^ id.low)
-    }
+    private func hash(_ id: PushID) -> UInt64 { SeededHash.of(id.high, id.low, seed: self.seed) }
 
     /// Fetches where an id is or goes.
     @inline(__always)
@@ -83,7 +81,7 @@ struct RepeatWindow: ~Copyable, Sendable {
     }
 
     /// A window of another capacity without entries, see ``fill(from:_:)``.
-    func emptied(capacity: Int) -> RepeatWindow { RepeatWindow(capacity: capacity, seed: self.seed) }
+    func successor(capacity: Int) -> RepeatWindow { RepeatWindow(capacity: capacity, seed: self.seed) }
 
     /// Takes over some of the newest entries of a window of another capacity, the oldest of them first.
     ///

@@ -1,3 +1,4 @@
+import IntentMatching
 import Storage
 import WidgetModel
 
@@ -86,16 +87,13 @@ extension HostContext {
         self.width?.bitPattern == other.width?.bitPattern && self.height?.bitPattern == other.height?.bitPattern
             && Self.areAlike(self.locale, other.locale) && Self.areAlike(self.timeZone, other.timeZone)
             && self.environmentVariants.elementsEqual(other.environmentVariants) { left, right in
-                Self.areAlike(left.name, right.name) && left.values.elementsEqual(right.values, by: Self.areAlike)
+                left.name.hasSameBytes(as: right.name)
+                    && left.values.elementsEqual(right.values) { $0.hasSameBytes(as: $1) }
             }
     }
 
     private static func areAlike(_ left: String?, _ right: String?) -> Bool {
         guard let left, let right else { return left == nil && right == nil }
-        return Self.areAlike(left, right)
-    }
-
-    private static func areAlike(_ left: String, _ right: String) -> Bool {
-        left.utf8.elementsEqual(right.utf8)
+        return left.hasSameBytes(as: right)
     }
 }

@@ -232,12 +232,12 @@ struct HostTable: ~Copyable, Sendable {
         self.contexts.release(self.rows[slot].contextNumber)
         self.rows[slot].forget()
         self.rows.release(slot)
-        self.texts.release(self.names[slot.index].text, count: self.nameBytes(of: slot))
+        self.texts.release(self.names[slot.index].text, count: self.keyByteCount(of: slot))
         self.names[slot.index] = .none
     }
 
     /// How many bytes a host's key takes.
-    func nameBytes(of slot: HostNumber) -> Int { Int(self.names[slot.index].count) }
+    func keyByteCount(of slot: HostNumber) -> Int { Int(self.names[slot.index].count) }
 
     /// Lends the bytes of a host's key, see ``HostKey/text``.
     @inline(__always)

@@ -289,8 +289,8 @@ struct InstanceDetails: ~Copyable, Sendable {
     }
 
     mutating func makeRoom(below end: Int) {
-        guard Int(end) > self.heads.count else { return }
-        self.heads.append(repeating: Head(), count: Int(end) - self.heads.count)
+        guard end > self.heads.count else { return }
+        self.heads.append(repeating: Head(), count: end - self.heads.count)
     }
 
     mutating func setFamily(of slot: InstanceNumber, _ family: WidgetFamily) { self.heads[slot.index].family = family }

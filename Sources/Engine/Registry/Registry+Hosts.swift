@@ -26,7 +26,7 @@ extension Registry {
     func withID(of host: HostNumber, _ body: (Span<UInt8>) -> Void) { self.hosts.withID(of: host, body) }
 
     /// How many bytes a host's key takes.
-    func nameBytes(of host: HostNumber) -> Int { self.hosts.nameBytes(of: host) }
+    func keyByteCount(of host: HostNumber) -> Int { self.hosts.keyByteCount(of: host) }
 
     /// A host's context, in its own words.
     func context(of host: HostNumber) -> HostContext { self.hosts.context(of: host) }
@@ -73,7 +73,7 @@ extension Registry {
 
     /// Fetches the row of a host, and where its id is.
     @inline(__always)
-    func prefetchName(of host: HostNumber) { self.hosts.prefetch(host) }
+    func prefetchKey(of host: HostNumber) { self.hosts.prefetch(host) }
 
     /// Fetches the row of a host.
     @inline(__always)

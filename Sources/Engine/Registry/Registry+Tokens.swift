@@ -82,7 +82,7 @@ extension Registry {
     mutating func finish(_ erasure: inout Erasure, _ units: inout Int) -> Bool { self.tokens.finish(&erasure, &units) }
 
     /// When the oldest removal may be forgotten, if there is one.
-    func nextForgottenToken(after retention: Interval) -> Instant? { self.tokens.nextForgotten(after: retention) }
+    func nextTokenForgetting(after retention: Interval) -> Instant? { self.tokens.nextForgetting(after: retention) }
 
     /// Forgets tokens that were removed that long ago, see ``TokenTable/forget(at:after:atMost:)``.
     mutating func forgetTokens(at now: Instant, after retention: Interval, atMost removals: inout Int) -> [DeviceToken]

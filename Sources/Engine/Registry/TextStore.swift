@@ -5,7 +5,7 @@ import WidgetModel
 ///
 /// A run lies in whole words, so that it is compared eight bytes at a time.
 struct TextStore: ~Copyable, Sendable {
-    private var words = ByteStore<UInt64>()
+    private var words = BlockStore<UInt64>()
     /// How many numbers are in use.
     private(set) var count = 0
 

@@ -276,7 +276,7 @@ struct TokenTable: ~Copyable, Sendable {
     func isLast(_ removal: Removal) -> Bool { self.removedAt(removal.token) == ShortInstant(removal.at) }
 
     /// When the oldest removal may be forgotten, if there is one.
-    func nextForgotten(after retention: Interval) -> Instant? {
+    func nextForgetting(after retention: Interval) -> Instant? {
         self.removals.first.map { $0.at + retention }
     }
 

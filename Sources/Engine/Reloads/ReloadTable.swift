@@ -79,14 +79,14 @@ struct ReloadTable: ~Copyable, Sendable {
     /// Bytes of memory held.
     var byteCount: Int { self.rows.byteCount + self.served.byteCount }
 
-    /// A whole reload. ``subscript(stored:)`` reads the fields of every reload, and copies no others.
+    /// A whole reload. ``subscript(row:)`` reads the fields of every reload, and copies no others.
     subscript(slot: ReloadNumber) -> Whole {
         let row = self.rows[slot]
         return Whole(row: row, served: self.served[row.served])
     }
 
     @inline(__always)
-    subscript(stored slot: ReloadNumber) -> Row {
+    subscript(row slot: ReloadNumber) -> Row {
         _read { yield self.rows[slot] }
     }
 

@@ -43,13 +43,13 @@ extension Reloads {
     /// How many reloads are outstanding.
     var count: Int { self.table.rows.count }
 
-    /// A whole reload. ``subscript(stored:)`` reads the fields of every reload, and copies no others.
+    /// A whole reload. ``subscript(row:)`` reads the fields of every reload, and copies no others.
     subscript(reload: ReloadNumber) -> Reload { self.table[reload] }
 
     /// The fields of every reload.
     @inline(__always)
-    subscript(stored reload: ReloadNumber) -> Row {
-        _read { yield self.table[stored: reload] }
+    subscript(row reload: ReloadNumber) -> Row {
+        _read { yield self.table[row: reload] }
     }
 
     /// How many reloads a list has. O(them).
@@ -57,7 +57,7 @@ extension Reloads {
         var (count, reload) = (0, list.first)
         while !reload.isNone {
             count += 1
-            reload = self.table[stored: reload].next
+            reload = self.table[row: reload].next
         }
         return count
     }
@@ -80,13 +80,13 @@ extension Reloads {
     @inline(__always)
     func find(_ position: LogPosition, in list: ReloadList) -> ReloadNumber? {
         guard !list.isEmpty else { return nil }
-        var found = self.table[stored: list.last].position
+        var found = self.table[row: list.last].position
         guard found > position else { return found == position ? list.last : nil }
         var reload = list.first
-        found = self.table[stored: reload].position
+        found = self.table[row: reload].position
         while found < position {
-            reload = self.table[stored: reload].next
-            found = self.table[stored: reload].position
+            reload = self.table[row: reload].next
+            found = self.table[row: reload].position
         }
         return found == position ? reload : nil
     }
@@ -102,7 +102,7 @@ extension Reloads {
     /// The reload before another one of a list; none for the first. O(those that are older).
     func previous(of reload: ReloadNumber, in list: ReloadList) -> ReloadNumber {
         var (previous, other) = (ReloadNumber.none, list.first)
-        while other != reload, !other.isNone { (previous, other) = (other, self.table[stored: other].next) }
+        while other != reload, !other.isNone { (previous, other) = (other, self.table[row: other].next) }
         return previous
     }
 
@@ -111,7 +111,7 @@ extension Reloads {
     ///
     /// - Parameter previous: The one before it; none for the first.
     mutating func remove(_ reload: ReloadNumber, after previous: ReloadNumber, from list: inout ReloadList) {
-        let next = self.table[stored: reload].next
+        let next = self.table[row: reload].next
         if previous.isNone { list.first = next } else { self.table.link(previous, to: next) }
         if next.isNone { list.last = previous }
         if list.isEmpty { list.expires = .distantFuture }
@@ -123,7 +123,7 @@ extension Reloads {
         list.expires = .distantFuture
         var reload = list.first
         while !reload.isNone {
-            let row = self.table[stored: reload]
+            let row = self.table[row: reload]
             list.expires = min(list.expires, row.expiresAt)
             reload = row.next
         }
@@ -138,10 +138,10 @@ extension Reloads {
         var faults: [String] = []
         var (earliest, last, reload) = (Instant.distantFuture, ReloadNumber.none, list.first)
         while !reload.isNone {
-            let row = self.table[stored: reload]
+            let row = self.table[row: reload]
             earliest = min(earliest, row.expiresAt)
             if row.instance != instance { faults.append("holds another instance's reload") }
-            if !last.isNone, self.table[stored: last].position >= row.position {
+            if !last.isNone, self.table[row: last].position >= row.position {
                 faults.append("two reloads at position \(row.position)")
             }
             (last, reload) = (reload, row.next)

@@ -115,7 +115,7 @@ extension Schedule {
     /// Whether a push changes nothing about when an instance is decided: a cause that is as urgent waits already, none is due or held,
     /// and the push expires after the decision, or after another waiting push. O(1).
     @inline(__always)
-    func isJoined(_ instance: InstanceNumber, by push: IncomingPush, now: Instant) -> Bool {
+    func joinsWaiting(_ instance: InstanceNumber, by push: IncomingPush, now: Instant) -> Bool {
         let row = self[instance]
         guard row.isActive, !push.isOnce, push.heldUntil <= now, !row.hasScheduled else { return false }
         let active = self[active: instance]

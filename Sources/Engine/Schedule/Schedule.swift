@@ -153,7 +153,7 @@ extension Schedule {
     mutating func arm(_ instance: InstanceNumber) {
         let at = self.nextDate(of: instance)
         if at == .distantFuture {
-            self.instanceTimers.cancel(instance)
+            self.instanceTimers.disarm(instance)
         } else {
             self.instanceTimers.arm(instance, at: at)
         }
@@ -163,13 +163,13 @@ extension Schedule {
     mutating func arm(_ instance: InstanceNumber, at end: Instant) { self.instanceTimers.arm(instance, at: end) }
 
     /// When an instance's timer is due; nil if it is not armed.
-    func armed(_ instance: InstanceNumber) -> Instant? { self.instanceTimers.armed(instance) }
+    func dueTime(of instance: InstanceNumber) -> Instant? { self.instanceTimers.dueTime(of: instance) }
 
     /// Disarms an instance's timer.
-    mutating func cancel(_ instance: InstanceNumber) { self.instanceTimers.cancel(instance) }
+    mutating func disarm(_ instance: InstanceNumber) { self.instanceTimers.disarm(instance) }
 
     /// Arms a host's timer for the end of its lease; nil disarms it.
     mutating func arm(_ host: HostNumber, at end: Instant?) {
-        if let end { self.hostTimers.arm(host, at: end) } else { self.hostTimers.cancel(host) }
+        if let end { self.hostTimers.arm(host, at: end) } else { self.hostTimers.disarm(host) }
     }
 }

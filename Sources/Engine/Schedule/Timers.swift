@@ -28,11 +28,11 @@ struct Timers<Tag>: ~Copyable, Sendable {
 
     /// Disarms a row's timer; nothing if it is not armed.
     @inline(__always)
-    mutating func cancel(_ number: Number<Tag>) { self.wheel.cancel(number.raw) }
+    mutating func disarm(_ number: Number<Tag>) { self.wheel.disarm(number.raw) }
 
     /// When a row's timer is due; nil if it is not armed.
     @inline(__always)
-    func armed(_ number: Number<Tag>) -> Instant? { self.wheel.armed(number.raw) }
+    func dueTime(of number: Number<Tag>) -> Instant? { self.wheel.dueTime(of: number.raw) }
 
     /// Fetches the memory that arming a row's timer will need.
     @inline(__always)

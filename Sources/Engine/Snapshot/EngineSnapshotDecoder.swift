@@ -212,7 +212,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         guard record.row.isRegistered else { return }
         self.registeredHosts += 1
         self.usages[record.row.app].hosts += 1
-        self.usages[record.row.app].textBytes += self.hosts.nameBytes(of: slot)
+        self.usages[record.row.app].textBytes += self.hosts.keyByteCount(of: slot)
     }
 
     private mutating func readChannels(_ coder: inout StateReader) throws(ByteError) {

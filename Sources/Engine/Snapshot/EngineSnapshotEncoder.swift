@@ -71,7 +71,7 @@ package struct EngineSnapshotEncoder: Sendable {
                     let (key, context) = (engine.hostKey(of: slot), engine.registry.hosts.context(of: slot))
                     _ = try HostTable.Record(key: key, row: row, context: context).coded(by: &coder)
                     try TokenTable.BoundToken.each(engine.registry.tokens(of: slot), by: &coder) { _ in }
-                    try Self.write(timer: engine.schedule.hostTimers.armed(slot), &coder)
+                    try Self.write(timer: engine.schedule.hostTimers.dueTime(of: slot), &coder)
                 }
             }
         case .instances: return try self.writeInstances(engine, &coder)
@@ -148,7 +148,7 @@ package struct EngineSnapshotEncoder: Sendable {
                     active: record.resting.active,
                     addressHash: hash
                 )
-                try Self.write(timer: engine.schedule.armed(slot), &coder)
+                try Self.write(timer: engine.schedule.dueTime(of: slot), &coder)
             }
         }
         guard !rows.writer.bytes.isEmpty else { return isDone }

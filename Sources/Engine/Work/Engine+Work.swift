@@ -129,7 +129,7 @@ extension Engine {
     private var isAnythingDue: Bool {
         mutating get {
             if let due = self.schedule.nextDue, due <= self.time { return true }
-            if let due = self.registry.nextForgottenToken(after: self.catalogue.limits.removedTokenRetention),
+            if let due = self.registry.nextTokenForgetting(after: self.catalogue.limits.removedTokenRetention),
                 due <= self.time
             {
                 return true

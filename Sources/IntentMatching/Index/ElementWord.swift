@@ -22,7 +22,7 @@ enum ElementWord {
     static func start(_ word: UInt32) -> UInt32 { word & Self.payload }
 
     /// The word for ascending codes.
-    static func make(_ codes: Span<UInt32>, _ store: inout ByteStore<UInt32>) -> UInt32 {
+    static func make(_ codes: Span<UInt32>, _ store: inout BlockStore<UInt32>) -> UInt32 {
         switch codes.count {
         case 0: return Self.empty
         case 1: return codes[0]
@@ -38,7 +38,7 @@ enum ElementWord {
     }
 
     /// Gives back the word's block in the store.
-    static func release(_ word: UInt32, _ store: inout ByteStore<UInt32>) {
+    static func release(_ word: UInt32, _ store: inout BlockStore<UInt32>) {
         guard Self.isStored(word) else { return }
         let start = Self.start(word)
         store.release(start, Int(store.elements[Int(start)]) + 1)

@@ -8,7 +8,7 @@ struct RowColumn: ~Copyable {
     private(set) var codes = PackedIntegers()
     /// The codes of each row as an ``ElementWord``; empty unless ``isArray``.
     private(set) var words = Column<UInt32>()
-    private(set) var store = ByteStore<UInt32>()
+    private(set) var store = BlockStore<UInt32>()
     private(set) var lists = PostingLists()
     /// Whether ``lists`` is kept; not while a table is being loaded.
     private(set) var hasLists = true

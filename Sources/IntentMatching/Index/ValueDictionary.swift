@@ -23,7 +23,7 @@ struct ValueDictionary: ~Copyable {
     /// Bytes of the tag and the length.
     static let headBytes = 4
 
-    private(set) var store = ByteStore<UInt64>()
+    private(set) var store = BlockStore<UInt64>()
     /// By code: where the value starts in the pool, and above it how many rows have the code, elements of arrays counted
     /// each. The entry of code 0 is never read.
     private(set) var entries = Column<UInt64>(repeating: UInt64(unused), count: 1)

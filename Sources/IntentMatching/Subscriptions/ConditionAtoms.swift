@@ -19,7 +19,7 @@ struct ConditionAtoms: ~Copyable {
     /// The whole atom of each; nil for equalities.
     private(set) var asked: [MatchAtom?] = []
     /// The equalities that questions exclude.
-    private(set) var excluded = ByteStore<UInt32>()
+    private(set) var excluded = BlockStore<UInt32>()
     private var writer = ByteWriter()
 
     /// A question about an attribute, in a short form that answers it for most values.

@@ -2,7 +2,7 @@ import Storage
 
 /// Numbers for distinct keys of words, each with a count of uses; a number without a use is taken again.
 struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Sendable>: ~Copyable {
-    private(set) var store = ByteStore<Word>()
+    private(set) var store = BlockStore<Word>()
     private var rows = Column<Row>()
     private var unused = Column<UInt32>()
     private var slots = SlotIndex()

@@ -137,7 +137,7 @@ extension PartitionRun {
 
     /// A phone asks again at the date that its timeline names, or at its own pace if that has come already.
     private mutating func armPhone(_ number: Int, wanted: Int?) {
-        guard let wanted else { return self.phoneTimers.cancel(UInt32(number)) }
+        guard let wanted else { return self.phoneTimers.disarm(UInt32(number)) }
         let patience = self.world.providers[self.crowd.instances[number].kind].patience
         let at = wanted > self.now ? wanted : self.now + patience
         self.phoneTimers.arm(UInt32(number), at: Instant(seconds: Int64(at)))

@@ -124,7 +124,7 @@ import WidgetModel
         var schedule = Self.schedule(1)
         let instance = InstanceNumber(0)
         schedule.arm(instance)
-        #expect(schedule.armed(instance) == nil)
+        #expect(schedule.dueTime(of: instance) == nil)
         schedule[active: instance].minExpiry = Self.start + .minutes(3)
         schedule[active: instance].wait(until: Self.start + .minutes(2), .pace)
         schedule[instance].timelineDue = Self.start + .minutes(1)
@@ -132,7 +132,7 @@ import WidgetModel
         var dates: [Instant?] = []
         for step in 0..<5 {
             schedule.arm(instance)
-            dates.append(schedule.armed(instance))
+            dates.append(schedule.dueTime(of: instance))
             switch step {
             case 0: schedule[active: instance].outstanding.expires = .distantFuture
             case 1: schedule[instance].timelineDue = .distantFuture

@@ -4,7 +4,7 @@ public import BasicContainers
 ///
 /// Sizes are 1, 2, 3, 4, 6, 8, 12, 16, … elements; a block that is given back is taken again for the same size. For lists that
 /// grow see ``BuddyStore``.
-@frozen public struct ByteStore<Element: BitwiseCopyable & FixedWidthInteger>: ~Copyable {
+@frozen public struct BlockStore<Element: BitwiseCopyable & FixedWidthInteger>: ~Copyable {
     /// The elements of all blocks.
     public var elements = Column<Element>()
     /// Starts of free blocks, by size class.
@@ -70,4 +70,4 @@ public import BasicContainers
     }
 }
 
-extension ByteStore: Sendable where Element: Sendable {}
+extension BlockStore: Sendable where Element: Sendable {}
