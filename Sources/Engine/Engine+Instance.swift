@@ -82,11 +82,12 @@ extension Engine {
         )
     }
 
-    /// A stable hash of an instance's address. O(bytes).
+    /// A stable hash of an instance's address, of the bytes in the tables: texts would have to be made for it. O(bytes).
     func addressHash(of instance: InstanceNumber) -> UInt64 {
+        let host = self.registry[instance].host
         var hash = StableHash()
-        hash.combine(self.hostKey(of: self.registry[instance].host))
-        hash.combine(self.registry.id(of: instance).rawValue)
+        self.registry.withID(of: host) { hash.combine(host: $0, of: self.catalogue[self.registry[host].app].id) }
+        self.registry.withID(of: instance) { hash.combine(text: $0) }
         return hash.value
     }
 
@@ -135,12 +136,13 @@ extension Engine {
     /// The id of the reload of an instance that was issued at a position.
     @inline(__always)
     func reloadID(at position: LogPosition, of instance: InstanceNumber) -> ReloadID {
-        ReloadID(
-            partition: self.partition,
-            position: position,
-            instance: instance,
-            addressHash: self.addressHash(of: instance)
-        )
+        self.reloadID(at: position, of: instance, addressHash: self.addressHash(of: instance))
+    }
+
+    /// The same where the hash of the instance's address is at hand.
+    @inline(__always)
+    func reloadID(at position: LogPosition, of instance: InstanceNumber, addressHash: UInt64) -> ReloadID {
+        ReloadID(partition: self.partition, position: position, instance: instance, addressHash: addressHash)
     }
 
     private func timeline(of instance: InstanceNumber) -> TimelineView? {

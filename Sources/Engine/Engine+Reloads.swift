@@ -22,8 +22,9 @@ extension Engine {
             return self.issueThroughToken(instance, payment, isOnce: isOnce)
         }
         let row = self.open(instance, payment)
-        self.combine(row)
-        self.output.effects.append(.reload(self.effect(of: row)))
+        let addressHash = self.addressHash(of: instance)
+        self.combine(row, addressHash)
+        self.output.effects.append(.reload(self.effect(of: row, addressHash)))
         self.reloads.append(row, to: &self.schedule[active: instance].outstanding)
     }
 
@@ -156,9 +157,9 @@ extension Engine {
         return (primary, latest)
     }
 
-    /// Takes a reload into the running hash.
-    mutating func combine(_ row: Reloads.Reload) {
-        self.combine(self.addressHash(of: row.instance))
+    /// Takes a reload into the running hash; see ``addressHash(of:)``.
+    mutating func combine(_ row: Reloads.Reload, _ addressHash: UInt64) {
+        self.combine(addressHash)
         self.combine(UInt64(row.causes.rawValue) | UInt64(row.exemption.map { $0.rawValue + 1 } ?? 0) << 16)
         self.combine(UInt64(bitPattern: row.expiresAt.milliseconds))
         self.combine(UInt64(row.pushes.count))
@@ -166,12 +167,17 @@ extension Engine {
     }
 
     /// The effect that a reload was given out as.
-    @inline(__always)
     func effect(of row: Reloads.Reload) -> ReloadEffect {
+        self.effect(of: row, self.addressHash(of: row.instance))
+    }
+
+    /// The same where the hash of its instance's address is at hand.
+    @inline(__always)
+    private func effect(of row: Reloads.Reload, _ addressHash: UInt64) -> ReloadEffect {
         let instance = self.registry[row.instance]
         let kind = instance.kind
         return ReloadEffect(
-            id: self.reloadID(at: row.position, of: row.instance),
+            id: self.reloadID(at: row.position, of: row.instance, addressHash: addressHash),
             address: self.address(of: row.instance),
             kind: self.catalogue[kind].name,
             family: self.registry.family(of: row.instance),

@@ -44,7 +44,7 @@ extension Engine {
         for index in rows.indices {
             rows[index].row.expiresAt = expiresAt
             rows[index].row.sharesToken = !isControl
-            self.combine(rows[index])
+            self.combine(rows[index], self.addressHash(of: rows[index].instance))
             self.combine(UInt64(rows[index].collateral.map { $0.rawValue + 1 } ?? 0))
             self.reloads.append(rows[index], to: &self.schedule[active: rows[index].instance].outstanding)
             self.registry[observed: rows[index].instance].awaitsReport = self.time

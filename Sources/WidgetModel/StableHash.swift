@@ -35,17 +35,24 @@ public struct StableHash: Sendable {
 
     /// Takes in a string, and that it ends.
     @inlinable
-    public mutating func combine(_ string: String) {
-        self.combine(string.utf8.span)
+    public mutating func combine(_ string: String) { self.combine(text: string.utf8.span) }
+
+    /// The same of a string's UTF-8.
+    @inlinable
+    public mutating func combine(text bytes: Span<UInt8>) {
+        self.combine(bytes)
         // A terminator that UTF-8 cannot contain keeps ("ab", "c") and ("a", "bc") apart.
         self.combine(byte: 0xFF)
     }
 
     /// The same as its ``HostKey/text`` would give.
-    package mutating func combine(_ host: HostKey) {
-        self.combine(host.app.rawValue.utf8.span)
+    package mutating func combine(_ host: HostKey) { self.combine(host: host.id.rawValue.utf8.span, of: host.app) }
+
+    /// The same of the key of a host whose id has this UTF-8.
+    package mutating func combine(host id: Span<UInt8>, of app: BundleID) {
+        self.combine(app.rawValue.utf8.span)
         self.combine(byte: 0)
-        self.combine(host.id.rawValue)
+        self.combine(text: id)
     }
 
     /// The hash of all that was taken in.

@@ -224,12 +224,16 @@ struct InstanceDetails: ~Copyable, Sendable {
 
     /// O(bytes).
     func id(of slot: InstanceNumber) -> InstanceID {
-        self.withText(of: slot) { head, text in
-            guard let id = String(utf8: text.extracting(first: Int(head.idCount))) else {
-                preconditionFailure("an id that is no text was kept")
-            }
+        self.withID(of: slot) { bytes in
+            guard let id = String(utf8: bytes) else { preconditionFailure("an id that is no text was kept") }
             return InstanceID(id)
         }
+    }
+
+    /// Lends the bytes of an instance's id, in UTF-8.
+    @inline(__always)
+    func withID<Result>(of slot: InstanceNumber, _ body: (Span<UInt8>) -> Result) -> Result {
+        self.withText(of: slot) { head, text in body(text.extracting(first: Int(head.idCount))) }
     }
 
     /// How many bytes an instance's id, coded configuration, tags and condition take. O(1) where it has neither tags nor a
@@ -343,7 +347,7 @@ struct InstanceDetails: ~Copyable, Sendable {
         var scratch = self.scratch
         self.scratch = []
         scratch.removeAll(keepingCapacity: true)
-        self.withText(of: slot) { scratch.append(copying: $1.extracting(first: Int($0.idCount))) }
+        self.withID(of: slot) { scratch.append(copying: $0) }
         self.scratch = scratch
     }
 

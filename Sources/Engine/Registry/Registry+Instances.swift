@@ -40,6 +40,12 @@ extension Registry {
     @inline(__always)
     func id(of instance: InstanceNumber) -> InstanceID { self.instances.details.id(of: instance) }
 
+    /// Lends the bytes of an instance's id, in UTF-8.
+    @inline(__always)
+    func withID(of instance: InstanceNumber, _ body: (Span<UInt8>) -> Void) {
+        self.instances.details.withID(of: instance, body)
+    }
+
     @inline(__always)
     func family(of instance: InstanceNumber) -> WidgetFamily { self.instances.details.family(of: instance) }
 
