@@ -40,10 +40,10 @@ extension Engine {
             }
         }
         try self.checkHolder(registration, existing)
-        var taken: Set<DeviceToken> = [registration.token]
+        var taken: Set<DeviceToken> = []
         for instance in registration.instances {
             guard let token = instance.controlToken else { continue }
-            guard taken.insert(token).inserted else { throw .duplicateToken(instance.id) }
+            guard token != registration.token, taken.insert(token).inserted else { throw .duplicateToken(instance.id) }
         }
         var planned: [PlannedInstance] = []
         planned.reserveCapacity(registration.instances.count)

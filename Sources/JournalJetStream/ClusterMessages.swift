@@ -243,12 +243,10 @@ extension Beat.Holding {
     fileprivate init(from reader: inout ByteReader) throws(ByteError) {
         let partition = PartitionID(UInt16(truncatingIfNeeded: try reader.readVarint()))
         let epoch = Epoch(try reader.readVarint())
-        let start = reader.offset
-        guard let standing = Beat.Standing(rawValue: try reader.readByte()) else { throw .invalid(offset: start) }
         self.init(
             partition: partition,
             epoch: epoch,
-            standing: standing,
+            standing: try reader.readCase(),
             applied: LogPosition(try reader.readVarint()),
             successor: try reader.readOptional { (reader) throws(ByteError) in try NodeName(from: &reader) }
         )

@@ -309,6 +309,14 @@ public struct ByteReader: Sendable {
         return text
     }
 
+    /// Reads a case by its raw value, a byte.
+    @inlinable
+    public mutating func readCase<Case: RawRepresentable<UInt8>>() throws(ByteError) -> Case {
+        let start = self.offset
+        guard let value = Case(rawValue: try self.readByte()) else { throw .invalid(offset: start) }
+        return value
+    }
+
     /// Reads an optional that ``ByteWriter/write(_:_:)`` wrote.
     @inlinable
     public mutating func readOptional<Value>(

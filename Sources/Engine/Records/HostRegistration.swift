@@ -78,12 +78,12 @@ package struct HostRegistration: ByteCoded, Hashable, Sendable {
     package func encode(into writer: inout ByteWriter) {
         self.host.encode(into: &writer)
         self.token.encode(into: &writer)
-        self.replacedToken.encode(into: &writer)
+        writer.write(self.replacedToken) { $1.encode(into: &$0) }
         writer.write(byte: self.registrant.rawValue)
         writer.write(varint: self.revision)
         writer.write(byte: self.delivery.rawValue)
         self.context.encode(into: &writer)
-        self.lease.encode(into: &writer)
+        writer.write(self.lease) { $0.write($1) }
         writer.write(each: self.instances) { $1.encode(into: &$0) }
     }
 
@@ -92,12 +92,12 @@ package struct HostRegistration: ByteCoded, Hashable, Sendable {
         self.host = try HostKey(from: &reader)
         guard self.host.text.utf8.count <= Self.keyBytesMax else { throw .invalid(offset: start) }
         self.token = try DeviceToken(from: &reader)
-        self.replacedToken = try DeviceToken?(from: &reader)
-        self.registrant = try Registrant(from: &reader)
+        self.replacedToken = try reader.readOptional { (reader) throws(ByteError) in try DeviceToken(from: &reader) }
+        self.registrant = try reader.readCase()
         self.revision = try reader.readVarint()
-        self.delivery = try HostDelivery(from: &reader)
+        self.delivery = try reader.readCase()
         self.context = try HostContext(from: &reader)
-        self.lease = try Interval?(from: &reader)
+        self.lease = try reader.readOptional { (reader) throws(ByteError) in try reader.readInterval() }
         self.instances = try reader.readEach { (reader) throws(ByteError) in try InstanceRegistration(from: &reader) }
     }
 }
@@ -143,8 +143,16 @@ package struct HostContext: FieldCoded, Hashable, Sendable {
         self.timeZone = timeZone
     }
 
+    /// The context of most hosts says nothing: five fields that are not there, a byte each.
+    private static let blank = (context: HostContext(), byteCount: 5)
+
+    package func encode(into writer: inout ByteWriter) {
+        guard self == Self.blank.context else { return Self.coding.encode(self, into: &writer) }
+        for _ in 0..<Self.blank.byteCount { writer.write(byte: 0) }
+    }
+
     package init(from reader: inout ByteReader) throws(ByteError) {
-        // Five things that are not said, a byte each.
-        self = reader.skipZeroes(5) ? HostContext() : try Self.coding.read(from: &reader)
+        self =
+            reader.skipZeroes(Self.blank.byteCount) ? Self.blank.context : try Self.coding.read(from: &reader)
     }
 }

@@ -47,7 +47,7 @@ package struct InstanceRegistration: ByteCoded, Hashable, Sendable {
         // The condition came later: records without one are as they always were.
         writer.write(byte: (self.pushEnabled ? 1 : 0) | (self.when == nil ? 0 : 2))
         writer.write(each: self.tags) { $0.write($1) }
-        self.controlToken.encode(into: &writer)
+        writer.write(self.controlToken) { $1.encode(into: &$0) }
         self.when?.encode(into: &writer)
     }
 
@@ -56,14 +56,14 @@ package struct InstanceRegistration: ByteCoded, Hashable, Sendable {
         self.id = InstanceID(try reader.readString())
         guard self.id.rawValue.utf8.count <= Self.idBytesMax else { throw .invalid(offset: start) }
         self.kind = WidgetKind(try reader.readString())
-        self.family = try WidgetFamily(from: &reader)
+        self.family = try reader.readCase()
         self.configuration = try Configuration(from: &reader)
         let flagsOffset = reader.offset
         let flags = try reader.readByte()
         guard flags < 4 else { throw .invalid(offset: flagsOffset) }
         self.pushEnabled = flags & 1 == 1
         self.tags = try reader.readEach { (reader) throws(ByteError) in try reader.readString() }
-        self.controlToken = try DeviceToken?(from: &reader)
+        self.controlToken = try reader.readOptional { (reader) throws(ByteError) in try DeviceToken(from: &reader) }
         self.when = flags & 2 == 2 ? try MatchPattern(from: &reader) : nil
     }
 }

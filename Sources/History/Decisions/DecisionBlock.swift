@@ -141,11 +141,9 @@ package struct DecisionBlock: Hashable, Sendable {
                     PushID(high: try reader.readFixed64(), low: try reader.readFixed64())
                 }
             }
-            let offset = reader.offset
-            guard let cause = ReloadCause(rawValue: try reader.readByte()),
-                let outcome = PushOutcome(rawValue: try reader.readByte()),
-                let reason = DecisionReason(rawValue: try reader.readByte())
-            else { throw .invalid(offset: offset) }
+            let cause: ReloadCause = try reader.readCase()
+            let outcome: PushOutcome = try reader.readCase()
+            let reason: DecisionReason = try reader.readCase()
             let exemption = try reader.readByte()
             rows.append(
                 FiledDecision(

@@ -56,8 +56,8 @@ extension Placeholder: ByteCoded {
         let reload = try ReloadID(from: &reader)
         let address = try InstanceAddress(from: &reader)
         let kind = WidgetKind(try reader.readString())
+        let family: WidgetFamily = try reader.readCase()
         let start = reader.offset
-        guard let family = WidgetFamily(rawValue: try reader.readByte()) else { throw .invalid(offset: start) }
         let content = try reader.readBytes()
         guard let content = try? JSONReader().value(of: content, bytesMax: content.count) else {
             throw .invalid(offset: start)
