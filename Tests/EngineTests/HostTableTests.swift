@@ -250,6 +250,15 @@ import WidgetModel
         #expect(hosts.contexts.count == 0)
     }
 
+    @Test func `a context that says nothing has the bytes of its fields, and no other has`() throws {
+        var writer = ByteWriter()
+        HostContext.coding.encode(HostContext(), into: &writer)
+        #expect(HostContext().encoded == writer.bytes)
+        #expect(try HostContext(encoded: writer.bytes) == HostContext())
+        let zero = HostContext(width: 0)
+        #expect(try HostContext(encoded: zero.encoded) == zero)
+    }
+
     @Test func `contexts that are equal but not spelled alike stay what they are`() {
         var hosts = HostTable(seed: 3)
         let contexts = [

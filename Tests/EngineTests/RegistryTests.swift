@@ -200,6 +200,18 @@ import WidgetModel
         #expect(scene.engine.host(HostKey("phone")) == nil, "the host goes with its last token")
     }
 
+    @Test(arguments: ["phone", "light switch"])
+    func `a control's token is neither its host's nor another control's`(taken: String) {
+        var scene = Scene()
+        var controls = ["c1", "c2"].map { Scene.scores($0, team: "seahawks") }
+        controls[0].controlToken = Scene.token("light switch")
+        controls[1].controlToken = Scene.token(taken)
+        #expect(scene.register("phone", controls) == .refused(.duplicateToken(controls[1].id)))
+        #expect(scene.engine.host(HostKey("phone")) == nil)
+        controls[1].controlToken = Scene.token("door")
+        #expect(scene.register("phone", controls) == .registered(RegistrationCounts(added: 2)))
+    }
+
     @Test func `a control has a token of its own`() {
         var scene = Scene()
         var control = Self.mariners
