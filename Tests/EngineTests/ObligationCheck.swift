@@ -297,7 +297,8 @@ struct ObligationCheck: ~Copyable {
             switch entry.record {
             case .register, .signal, .timeline, .configure: break
             default:
-                // A host's own reloads are booked, too; with the instance they are forgotten.
+                // A host's own reloads are booked, too. With the instance they are forgotten, and not to be told from others.
+                guard self.engine.registry[instance].isLive else { break }
                 let others = max(0, new.observed - old.observed)
                 if new.windowMinute == old.windowMinute, new.count - old.count > reloads + others {
                     self.fault(entry, "\(name): \(reloads) reloads are counted as \(new.count - old.count)")
