@@ -1,5 +1,7 @@
 /// A path of pushes or channels, with its methods. ``all`` is the one list of them.
-package struct PushPath: Hashable, Sendable, CustomStringConvertible {
+///
+/// A class, since every push asks for its own, and there is one of each.
+package final class PushPath: Hashable, Sendable, CustomStringConvertible {
     /// In the order of ``all``.
     package enum Kind: Int, CaseIterable, Sendable {
         case device, targeted, bulk, broadcast, channels, channel, allChannels

@@ -87,8 +87,8 @@ struct AdmittedPush: ~Copyable {
         /// It is asked whose the token is, before it is logged.
         case sought(DeviceToken)
         case relayed
-        /// It is more work than one push may be.
-        case refused(Problem)
+        /// It is more work than one push may be. Boxed, since a problem is long and rare.
+        indirect case refused(Problem)
     }
 
     let judged: JudgedPush

@@ -14,20 +14,20 @@ import WidgetModel
 ///
 /// One value, so that a push is taken with a single check of exclusive access.
 struct PushIntake: ~Copyable {
-    /// The next step for a valid push.
+    /// The next step for a valid push. The rare ones are boxed, so that the others are small.
     enum Outcome {
         /// Nothing: it is answered when its record is durable.
         case taken
         /// The same, and so much waits by now that it should be submitted at once.
         case full
         /// The partitions are to be asked whom it would reach, before it is logged or instead.
-        case question(Question, PendingAnswer)
+        indirect case question(Question, PendingAnswer)
         /// It is asked whose its token is, before it is logged.
-        case sought(Sought, PendingAnswer)
+        indirect case sought(Sought, PendingAnswer)
         /// It is of a type that is not handled here, and goes to the app's upstream.
         case relay(Relayed, PendingAnswer)
         /// It is more work than one push may be.
-        case refused(Problem, PendingAnswer)
+        indirect case refused(Problem, PendingAnswer)
     }
 
     /// A push for an app's upstream.

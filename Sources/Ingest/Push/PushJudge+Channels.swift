@@ -82,12 +82,12 @@ extension PushJudge {
         _ push: borrowing PushContext,
         _ route: ChannelRoute
     ) throws(ProviderTokenError) -> Sender {
-        if let sender = try self.certifiedSender(of: push) { return sender }
+        if let sender = try Self.certifiedSender(of: push) { return sender }
         let token = try self.verified(push)
         let topics = token.sender.topics
         let isOther = ChannelValidation.isOfOtherEnvironment(route, in: push.bytes, topics: topics)
-        try self.check(token, push, isOfOtherEnvironment: isOther)
-        try self.check(route.path.action, of: token.sender)
+        try push.state.admit(token, isOfOtherEnvironment: isOther, by: self.senders, at: push.now)
+        try Self.check(route.path.action, of: token.sender)
         return token.sender
     }
 

@@ -72,7 +72,7 @@ package struct PushJudge: ~Copyable {
         do throws(ProviderTokenError) {
             let target = try Self.target(of: push)
             let authorized = try self.authorized(push, target)
-            try self.check(target.path.action, of: authorized.sender)
+            try Self.check(target.path.action, of: authorized.sender)
             return authorized
         } catch {
             throw RejectionAnswer(error, about: push)
@@ -89,7 +89,8 @@ package struct PushJudge: ~Copyable {
         // A sender that was verified under newer tables finds its apps here.
         self.refreshApps()
         let token = self.token(of: authorized.target, push)
-        let head = try self.validate(authorized, push, tokenIsHex: token?.isHex)
+        let limits = self.bounds.intake.push(authorized.target)
+        let head = try Self.validate(authorized, push, tokenIsHex: token?.isHex, limits)
         let app = self.apps[number: head.app]
         guard PushTypeSet.widgetKit.contains(head.type) else {
             return JudgedPush(sender: authorized.sender, app: app, push: head, destination: .upstream, details: nil)
@@ -130,7 +131,7 @@ package struct PushJudge: ~Copyable {
 
     /// Refuses credentials that are bad by themselves. Remembers nothing of the connection.
     mutating func checkCredentials(_ push: borrowing PushContext) throws(ProviderTokenError) {
-        guard try self.certifiedSender(of: push) == nil else { return }
+        guard try Self.certifiedSender(of: push) == nil else { return }
         try self.senders.check(try self.verified(push), now: push.now)
     }
 
@@ -167,18 +168,23 @@ package struct PushJudge: ~Copyable {
         _ push: borrowing PushContext,
         _ target: PushTarget
     ) throws(ProviderTokenError) -> AuthorizedPush {
-        if let sender = try self.certifiedSender(of: push) {
+        if let sender = try Self.certifiedSender(of: push) {
             let place = PushPlace(push.head, in: push.bytes, target: target, topics: sender.topics)
             return AuthorizedPush(sender: sender, target: target, place: place)
         }
         let token = try self.verified(push)
         let place = PushPlace(push.head, in: push.bytes, target: target, topics: token.sender.topics)
-        try self.check(token, push, isOfOtherEnvironment: place.isOfOtherEnvironment)
+        try push.state.admit(
+            token,
+            isOfOtherEnvironment: place.isOfOtherEnvironment,
+            by: self.senders,
+            at: push.now
+        )
         return AuthorizedPush(sender: token.sender, target: target, place: place)
     }
 
     /// The sender that the client certificate speaks for; nil if a provider token has to say who it is.
-    func certifiedSender(of push: borrowing PushContext) throws(ProviderTokenError) -> Sender? {
+    static func certifiedSender(of push: borrowing PushContext) throws(ProviderTokenError) -> Sender? {
         guard let verdict = push.state.certificate?.verdict else { return nil }
         switch verdict {
         case .sender(let sender): return sender
@@ -194,32 +200,6 @@ package struct PushJudge: ~Copyable {
         }
     }
 
-    /// Refuses a token for its own faults, or because of earlier tokens on the connection; remembers it for the requests that follow.
-    ///
-    /// - Parameter isOfOtherEnvironment: Whether its key is for the other environment than the app of the request.
-    func check(
-        _ token: VerifiedSender,
-        _ push: borrowing PushContext,
-        isOfOtherEnvironment: Bool
-    ) throws(ProviderTokenError) {
-        let isLatest = push.state.binding.isLatest(token)
-        do throws(Rejection) {
-            if !isLatest, self.senders.bindsConnections {
-                try push.state.binding.check(token.sender)
-            }
-            guard !isOfOtherEnvironment else { throw .badEnvironmentKeyInToken }
-        } catch {
-            throw ProviderTokenError(error, Self.sentence(error))
-        }
-        try self.senders.check(token, now: push.now)
-        guard !isLatest else { return }
-        do throws(Rejection) {
-            try push.state.binding.admit(token, now: push.now, updates: self.senders.updates)
-        } catch {
-            throw ProviderTokenError(error, Self.sentence(error))
-        }
-    }
-
     /// The device token; nil if the push is to none.
     @inline(__always)
     private mutating func token(of target: PushTarget, _ push: borrowing PushContext) -> BatchTokens.Token? {
@@ -228,10 +208,11 @@ package struct PushJudge: ~Copyable {
     }
 
     /// Judges the headers and the length of the body.
-    private func validate(
+    private static func validate(
         _ authorized: borrowing AuthorizedPush,
         _ push: borrowing PushContext,
-        tokenIsHex: Bool?
+        tokenIsHex: Bool?,
+        _ limits: PushLimits
     ) throws(RejectionAnswer) -> ValidatedPush {
         let rejection: Rejection
         do throws(Rejection) {
@@ -242,7 +223,7 @@ package struct PushJudge: ~Copyable {
                 place: authorized.place,
                 bodyBytes: push.bodyBytes,
                 tokenIsHex: tokenIsHex,
-                limits: self.bounds.intake.push(authorized.target)
+                limits: limits
             )
             guard head.type == .location, authorized.sender.keyID == nil else { return head }
             rejection = .forbidden
@@ -254,7 +235,7 @@ package struct PushJudge: ~Copyable {
     }
 
     /// Refuses an action outside a sender's rights: `Forbidden`.
-    func check(_ action: SenderAction, of sender: Sender) throws(ProviderTokenError) {
+    static func check(_ action: SenderAction, of sender: Sender) throws(ProviderTokenError) {
         guard sender.actions.contains(SenderActions(action)) else {
             throw ProviderTokenError(.forbidden, "the key is not for requests of this kind")
         }
@@ -309,17 +290,6 @@ package struct PushJudge: ~Copyable {
         self.generation = generation
         self.tokens.removeAll()
         self.ownSenders = [:]
-    }
-
-    /// The explanation for a token that is refused though it is in order by itself.
-    private static func sentence(_ rejection: Rejection) -> String {
-        switch rejection {
-        case .invalidProviderToken: "this connection is used by another team; open another connection"
-        case .unrelatedKeyIDInToken: "this connection is used by another key; open another connection"
-        case .badEnvironmentKeyInToken: "the key is not for the environment of the app"
-        case .tooManyProviderTokenUpdates: "the token was renewed too soon; use each token for at least 20 minutes"
-        default: ""
-        }
     }
 }
 

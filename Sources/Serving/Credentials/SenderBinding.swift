@@ -7,7 +7,9 @@ package import WidgetModel
 /// Source: Apple, "Establishing a token-based connection to APNs": a connection belongs to one team; after a push with a
 /// key of the whole team come keys of that environment and for the whole team only; after one with a key for some
 /// topics, that key and its related one only. A sender that wants another opens another connection.
-package struct SenderBinding: Sendable {
+///
+/// Not copyable, so that every push asks it where it is.
+package struct SenderBinding: ~Copyable, Sendable {
     /// The sender whose token bound the connection.
     package private(set) var first: Sender?
     /// The token that came last.
