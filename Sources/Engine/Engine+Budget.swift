@@ -291,8 +291,10 @@ extension Engine {
 
 extension Engine {
     /// Until when low power holds a policy reload of an instance: so many intervals of its pace from its last reload on;
-    /// `.distantPast` if it does not. Precondition: its window is open.
-    func slowedUntil(_ instance: InstanceNumber) -> Instant {
+    /// `.distantPast` if it does not.
+    ///
+    /// - Parameter terms: As a question reads them; nil where its window is open.
+    func slowedUntil(_ instance: InstanceNumber, _ terms: BudgetTerms? = nil) -> Instant {
         let owner = self.registry[instance]
         guard self.registry[owner.host].isInLowPower else { return .distantPast }
         let policy = self.catalogue[owner.kind].bare
@@ -302,7 +304,7 @@ extension Engine {
         else {
             return .distantPast
         }
-        let interval = Int(self.terms(of: instance).interval.milliseconds)
+        let interval = Int((terms ?? self.terms(of: instance)).interval.milliseconds)
         return last + Interval(milliseconds: Int64(factor.roundedUp(of: interval)))
     }
 

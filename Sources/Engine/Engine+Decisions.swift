@@ -60,17 +60,27 @@ extension Engine {
         if self.registry[instance].isHostDriven { return self.predict(ReloadCauses(.policy), instance) }
         self.schedule[active: instance].waiting.insert(ReloadCauses(.policy))
         self.openWindow(of: instance)
-        var until = self.slowedUntil(instance)
-        if self.isThinned(instance) {
-            let intervals = Int64(self.catalogue[self.registry[instance].kind].bare.thinning)
-            until = max(until, due + self.terms(of: instance).interval * intervals)
-        }
+        let until = self.policyHeldUntil(instance, due: due)
         if until > self.time { self.schedule[active: instance].heldUntil = until }
     }
 
+    /// Until when the timeline's own reload is held that is due: where the instance is hidden, or its host is in low power.
+    ///
+    /// - Parameters:
+    ///   - due: When it was due.
+    ///   - terms: As a question reads them; nil where the budget's window is open.
+    func policyHeldUntil(_ instance: InstanceNumber, due: Instant, _ terms: BudgetTerms? = nil) -> Instant {
+        let slowedUntil = self.slowedUntil(instance, terms)
+        guard self.isThinned(instance) else { return slowedUntil }
+        let intervals = Int64(self.catalogue[self.registry[instance].kind].bare.thinning)
+        return max(slowedUntil, due + (terms ?? self.terms(of: instance)).interval * intervals)
+    }
+
     /// The waiting causes of an instance. O(1), or O(waiting) if some have a not-before or a sender is paused.
+    ///
+    /// - Parameter left: A match that is left out, but for its expiration; then O(waiting), too.
     @inline(__always)
-    func demand(of instance: InstanceNumber) -> Demand {
+    func demand(of instance: InstanceNumber, without left: MatchNumber? = nil) -> Demand {
         let active = self.schedule[active: instance]
         var demand = Demand(
             high: active.high > 0,
@@ -83,12 +93,11 @@ extension Engine {
             demand.heldUntil = active.heldUntil
             demand.hold = hold
         }
-        guard self.schedule[instance].hasScheduled || self.ledger.hasPausedSenders else { return demand }
+        guard self.schedule[instance].hasScheduled || self.ledger.hasPausedSenders || left != nil else { return demand }
         demand.high = false
         demand.normal = false
-        var slot = active.pending.head
-        while !slot.isNone {
-            let match = self.reloads[slot]
+        self.reloads.forEach(in: active.pending) { number, match in
+            guard number != left else { return }
             let until = self.heldUntil(match)
             if until > self.time {
                 demand.heldUntil = min(demand.heldUntil, until)
@@ -97,7 +106,6 @@ extension Engine {
                 if match.priority == .high { demand.high = true }
                 if match.priority == .normal { demand.normal = true }
             }
-            slot = match.next
         }
         return demand
     }

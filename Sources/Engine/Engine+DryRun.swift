@@ -74,7 +74,7 @@ extension Engine {
             guard self.hastens(push, instance) else { return .failed }
         }
         guard push.heldUntil <= self.time else { return push.isOnce ? .expired : .deferred }
-        switch self.plan(instance, with: push, self.funds(of: instance)) {
+        switch self.plan(instance, with: push, funds: self.funds(of: instance)) {
         case .issue(let exemption, _): return exemption == nil ? .reload : .exempt
         case .wait: return push.isOnce ? .expired : .deferred
         }

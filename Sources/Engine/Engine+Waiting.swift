@@ -106,25 +106,36 @@ extension Engine {
             && self.registry[content: instance].confirmedDigest == digest
     }
 
-    /// Whether a push could be issued at this instant.
+    /// Whether a push that may not wait could be issued at this instant, in the place of one that it supersedes.
     func conforms(_ push: IncomingPush, _ instance: InstanceNumber) -> Bool {
         guard push.heldUntil <= self.time else { return false }
-        if case .issue = self.plan(instance, with: push) { return true }
+        let replaced = push.collapseTag == 0 ? nil : self.waiting(with: push, instance)
+        if case .issue = self.plan(instance, with: push, replacing: replaced) { return true }
         return false
     }
 
     /// The plan for an instance if this push waited for it, too.
     ///
-    /// - Parameter funds: As for a demand.
-    func plan(_ instance: InstanceNumber, with push: IncomingPush, _ funds: BudgetFunds? = nil) -> Plan {
-        var demand = self.demand(of: instance)
+    /// - Parameters:
+    ///   - replaced: A match that would not wait any more then. Its expiration still counts.
+    ///   - funds: As for a demand.
+    func plan(
+        _ instance: InstanceNumber,
+        with push: IncomingPush,
+        replacing replaced: MatchNumber? = nil,
+        funds: BudgetFunds? = nil
+    ) -> Plan {
+        var demand = self.demand(of: instance, without: replaced)
         if push.heldUntil > self.time {
             demand.heldUntil = min(demand.heldUntil, push.heldUntil)
         } else {
             if push.priority == .high { demand.high = true }
             if push.priority == .normal { demand.normal = true }
         }
-        if self.schedule[instance].timelineDue <= self.time, !self.registry[instance].isHostDriven {
+        let due = self.schedule[instance].timelineDue
+        if due <= self.time, !self.registry[instance].isHostDriven,
+            self.policyHeldUntil(instance, due: due, funds?.terms) <= self.time
+        {
             demand.waiting.insert(ReloadCauses(.policy))
         }
         demand.minExpiry = min(demand.minExpiry, push.expiresAt)

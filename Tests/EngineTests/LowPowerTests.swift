@@ -75,6 +75,26 @@ import WidgetModel
         #expect(scene.issued.map(\.causes) == [[ReloadCauses(.policy), ReloadCauses(.push)]])
     }
 
+    @Test func `a push that is now or never does not go with a reload that is due, and held`() {
+        var policy = Scene.steady
+        (policy.lowPower, policy.smoothing) = (.init(3, of: 1), .zero)
+        var scene = Scene(settings: Scene.settings(budget: policy))
+        // The timeline asks half a second before its timer.
+        scene.jump(by: .milliseconds(500))
+        scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
+        scene.apply(.appReload(AppReloadRequest(app: Scene.sports)))
+        scene.acknowledgeAll("phone")
+        scene.apply(ReloadTests.report(scene, ReloadTests.timeline(scene, in: .minutes(30))))
+        var slowed = scene
+        scene.jump(by: .minutes(30))
+        let joining = scene.push(to: "phone", .normal, expiration: 0)
+        #expect(scene.outcomes(joining) == [.issued: 1])
+        slowed.signal("phone", .lowPower(true))
+        slowed.jump(by: .minutes(30))
+        let paced = slowed.push(to: "phone", .normal, expiration: 0)
+        #expect(slowed.outcomes(paced) == [.expired: 1])
+    }
+
     @Test func `a look does not let go what low power holds`() {
         var scene = Self.scene(factor: .init(3, of: 1))
         scene.pass(.minutes(70))

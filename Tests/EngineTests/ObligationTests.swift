@@ -55,7 +55,7 @@ import WidgetModel
     }
 
     @Test func `schedules of everything keep what the log obliges to, and meet all that there is`() async throws {
-        let seeds = Array(Seeds.from(2001, count: 64)) + [2108, 2138, 2218, 2219, 4736]
+        let seeds = Array(Seeds.from(2001, count: 64)) + [2108, 2138, 2218, 2219, 4736, 18492, 23260]
         let workers = max(1, ProcessInfo.processInfo.activeProcessorCount)
         let coverage = try await withThrowingTaskGroup(of: ScheduleCoverage.self) { group in
             for worker in 0..<workers {

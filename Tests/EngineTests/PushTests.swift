@@ -139,6 +139,30 @@ import WidgetModel
         #expect(scene.outcomes(new) == [.deferred: 1], "one that itself expires supersedes nothing")
     }
 
+    /// A push of priority 10 whose time has come, half a second before its timer; then one that is now or never takes its place.
+    private static func replaced(by priority: Priority) -> (scene: Scene, old: PushID, new: PushID) {
+        var scene = Scene()
+        scene.jump(by: .milliseconds(500))
+        scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
+        scene.push(to: "phone")
+        let old = scene.push(to: "phone", collapseID: "score")
+        scene.jump(by: .minutes(5))
+        let new = scene.push(to: "phone", priority, expiration: 0, collapseID: "score")
+        return (scene, old, new)
+    }
+
+    @Test func `one that is now or never does not take the reload of the one that it would supersede`() {
+        var (scene, old, paced) = Self.replaced(by: .normal)
+        #expect(scene.outcomes(paced) == [.expired: 1])
+        #expect(scene.outcomes(old) == [.deferred: 1], "the pace allows no reload of its own, so it supersedes nothing")
+        scene.pass(.seconds(1))
+        #expect(scene.outcomes(old) == [.issued: 1])
+
+        let (other, superseded, urgent) = Self.replaced(by: .high)
+        #expect(other.outcomes(urgent) == [.issued: 1])
+        #expect(other.outcomes(superseded) == [.superseded: 1])
+    }
+
     @Test func `another team's collapse id is another id`() {
         var scene = Scene()
         scene.settle("phone", [Scene.scores("w1", team: "seahawks")])

@@ -108,8 +108,9 @@ extension DecisionGrounds {
     @inline(__always)
     private func policyReload(_ demand: Demand, _ spreadHash: @autoclosure () -> UInt64) -> Instant? {
         let soon = self.now + Engine.policyJoin
-        // A reload that a host makes by itself does not prove which content it has read, so nothing joins it.
-        guard self.timelineDue <= soon, !self.isHostDriven else { return nil }
+        // One that is due waits already, or is held. A reload that a host makes by itself does not prove which content it has read, so
+        // nothing joins it.
+        guard self.timelineDue > self.now, self.timelineDue <= soon, !self.isHostDriven else { return nil }
         let earliest = self.earliest(self.isPolicyPaced ? .paced : .urgent, isPush: false, spreadHash())
         let until = max(self.timelineDue, earliest)
         return until <= soon && demand.minExpiry > until ? until : nil
