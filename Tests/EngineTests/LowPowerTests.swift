@@ -5,16 +5,26 @@ import WidgetModel
 
 /// Timelines of hosts in low power: their own reloads are further apart, and nothing else is.
 @Suite struct LowPowerTests {
-    /// A widget whose timeline asks again in an hour, on a host in low power; its pace is one in 45 minutes.
-    private static func scene(factor: BudgetPolicy.Share, isOn: Bool = true) -> Scene {
+    /// A widget whose timeline asks again, on a host in low power; its pace is one in 45 minutes.
+    ///
+    /// - Parameters:
+    ///   - interval: How long after its start the timeline asks.
+    ///   - offset: How far behind a whole second everything happens. Timers have whole seconds.
+    private static func scene(
+        factor: BudgetPolicy.Share,
+        isOn: Bool = true,
+        askingIn interval: Interval = .hours(1),
+        offset: Interval = .zero
+    ) -> Scene {
         var policy = Scene.steady
         (policy.lowPower, policy.smoothing) = (factor, .zero)
         var scene = Scene(settings: Scene.settings(budget: policy))
+        scene.jump(by: offset)
         scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
         scene.apply(.appReload(AppReloadRequest(app: Scene.sports)))
         scene.acknowledgeAll("phone")
         scene.signal("phone", .lowPower(isOn))
-        scene.apply(ReloadTests.report(scene, ReloadTests.timeline(scene, in: .hours(1))))
+        scene.apply(ReloadTests.report(scene, ReloadTests.timeline(scene, in: interval)))
         return scene
     }
 
@@ -75,24 +85,18 @@ import WidgetModel
         #expect(scene.issued.map(\.causes) == [[ReloadCauses(.policy), ReloadCauses(.push)]])
     }
 
-    @Test func `a push that is now or never does not go with a reload that is due, and held`() {
-        var policy = Scene.steady
-        (policy.lowPower, policy.smoothing) = (.init(3, of: 1), .zero)
-        var scene = Scene(settings: Scene.settings(budget: policy))
-        // The timeline asks half a second before its timer.
-        scene.jump(by: .milliseconds(500))
-        scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
-        scene.apply(.appReload(AppReloadRequest(app: Scene.sports)))
-        scene.acknowledgeAll("phone")
-        scene.apply(ReloadTests.report(scene, ReloadTests.timeline(scene, in: .minutes(30))))
-        var slowed = scene
+    @Test(arguments: [(false, PushOutcome.issued), (true, .expired)])
+    func `a push that is now or never does not go with a reload that is due, and held`(isOn: Bool, end: PushOutcome) {
+        var scene = Self.scene(
+            factor: .init(3, of: 1),
+            isOn: isOn,
+            askingIn: .minutes(30),
+            offset: .milliseconds(500)
+        )
+        // It asks now, and its timer comes half a second later.
         scene.jump(by: .minutes(30))
-        let joining = scene.push(to: "phone", .normal, expiration: 0)
-        #expect(scene.outcomes(joining) == [.issued: 1])
-        slowed.signal("phone", .lowPower(true))
-        slowed.jump(by: .minutes(30))
-        let paced = slowed.push(to: "phone", .normal, expiration: 0)
-        #expect(slowed.outcomes(paced) == [.expired: 1])
+        let push = scene.push(to: "phone", .normal, expiration: 0)
+        #expect(scene.outcomes(push) == [end: 1])
     }
 
     @Test func `a look does not let go what low power holds`() {
